@@ -9,13 +9,6 @@ from pathlib import Path
 
 
 @dataclass(frozen=True)
-class StreamRequest:
-    """Request about a stream."""
-
-    stream: int
-
-
-@dataclass(frozen=True)
 class LoadRecogniser:
     """Load a model file."""
 
@@ -24,9 +17,10 @@ class LoadRecogniser:
 
 
 @dataclass(frozen=True)
-class StartListening(StreamRequest):
+class StartListening:
     """Begin a stream. Sound is taken even while the model is being loaded, and texts of the stream before may still follow."""
 
+    stream: int
     language: str
     """ISO 639-1 code, or `AUTOMATIC`."""
     pause_ms: int
@@ -34,20 +28,25 @@ class StartListening(StreamRequest):
 
 
 @dataclass(frozen=True)
-class AudioChunk(StreamRequest):
+class AudioChunk:
     """Next PCM data of a stream."""
 
+    stream: int
     pcm: bytes
 
 
 @dataclass(frozen=True)
-class FinishListening(StreamRequest):
+class FinishListening:
     """End a stream and recognise what was heard; answered by `ListeningEnded` after the last text."""
+
+    stream: int
 
 
 @dataclass(frozen=True)
-class CancelListening(StreamRequest):
+class CancelListening:
     """End this and all earlier streams, and discard what was not recognised yet; not answered."""
+
+    stream: int
 
 
 # From the process.
@@ -100,4 +99,4 @@ class RecognitionFailed(RecognitionReport):
     remedy: str = ""
 
 
-RecognitionRequest = LoadRecogniser | StreamRequest
+RecognitionRequest = LoadRecogniser | StartListening | AudioChunk | FinishListening | CancelListening

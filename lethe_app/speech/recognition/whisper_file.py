@@ -49,16 +49,12 @@ def read_whisper_file(path: Path) -> WhisperFile:
                 raise SpeechModelUnreadable(f"{path.name} is not a Whisper model.", OTHER_MODEL_ADVICE)
             with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:  # tens of thousands of tokens are passed over
                 return _read(path, data)
-    except (struct.error, OverflowError, _Damaged) as error:
+    except (struct.error, OverflowError, ValueError) as error:
         raise SpeechModelUnreadable(
             f"{path.name} is incomplete or damaged.", "Download it again, or choose another model."
         ) from error
     except OSError as error:
         raise SpeechModelUnreadable(f"{path.name} cannot be read: {(error.strerror or str(error)).lower()}.") from error
-
-
-class _Damaged(Exception):
-    """The file contradicts itself."""
 
 
 def _read(path: Path, data: mmap.mmap) -> WhisperFile:
@@ -69,16 +65,16 @@ def _read(path: Path, data: mmap.mmap) -> WhisperFile:
     position += 8 + 4 * filters * bands
     (tokens,) = number(data, position)
     if tokens > MAX_COUNT:
-        raise _Damaged
+        raise ValueError("the file contradicts itself")
     position += 4
     for _ in range(tokens):
         position += 4 + number(data, position)[0]
     if position >= size:
-        raise _Damaged
+        raise ValueError("the file contradicts itself")
     while position < size:
         position = _end_of_tensor(data, position)
     if position != size:
-        raise _Damaged
+        raise ValueError("the file contradicts itself")
     return WhisperFile(path, MODEL_SIZES.get(audio_layers, ""), vocabulary >= MULTILINGUAL_VOCABULARY, size)
 
 
@@ -86,7 +82,7 @@ def _end_of_tensor(data: mmap.mmap, position: int) -> int:
     """Return the position after the tensor that begins at `position`."""
     dimensions, name_length, tensor_type = struct.unpack_from("<3I", data, position)
     if not 1 <= dimensions <= MAX_DIMENSIONS or tensor_type not in BLOCK_SIZES:
-        raise _Damaged
+        raise ValueError("the file contradicts itself")
     values, block_size = BLOCK_SIZES[tensor_type]
     count: int = math.prod(struct.unpack_from(f"<{dimensions}I", data, position + 12))
     end: int = position + 12 + 4 * dimensions + name_length + count // values * block_size
