@@ -17,7 +17,7 @@ from lethe_app.domain.presets import SamplerPreset
 from lethe_app.errors import LetheError, ModelCrashed, ModelError, ModelMissing
 from lethe_app.llm.engines import worker
 from lethe_app.llm.engines.registry import ENGINE_KINDS, kind_name
-from lethe_app.llm.kv_cache.diff import MIN_RUN_LENGTH
+from lethe_app.llm.kv_cache.reuse import DEFAULT_OPTIONS, ReuseOptions
 from lethe_app.llm.kv_cache.session_switch import MIN_NEW_TOKENS
 from lethe_app.llm.protocol import (
     Answer,
@@ -123,22 +123,18 @@ class ModelClient(ProcessClient):
         schema: str = "",
         priority: RequestPriority = RequestPriority.CHAT,
         *,
-        surgery: bool = True,
-        min_run_length: int = MIN_RUN_LENGTH,
+        reuse: ReuseOptions = DEFAULT_OPTIONS,
         state_location: StateLocation | None = None,
     ) -> AsyncGenerator[PrefillProgress | Chunk | Done]:
         """Generate a reply to `prompt`; with a `schema`, JSON that conforms to it.
 
         Closing the generator stops the job and waits for its end, after which the next request finds an idle engine. A
-        background job ends with `StopReason.PREEMPTED` as soon as a chat request arrives. With `surgery`, if the model
-        supports shifting, cached runs of at least `min_run_length` tokens after an edit of the prompt are reused as well;
-        `Usage.drift` counts such seams. The session's saved state is loaded from `state_location`, and the cache is saved there
-        when another session follows.
+        background job ends with `StopReason.PREEMPTED` as soon as a chat request arrives. `Usage.drift` counts the seams of
+        reused edits. The session's saved state is loaded from `state_location`, and the cache is saved there when another
+        session follows.
         """
         job, stops = next(self._jobs), tuple(stop)
-        request = Generate(
-            job, prompt, sampler, max_tokens, stops, grammar, schema, priority, surgery, min_run_length, state_location
-        )
+        request = Generate(job, prompt, sampler, max_tokens, stops, grammar, schema, priority, reuse, state_location)
         self._may_have_state |= state_location is not None
         async with aclosing(self._stream_reports(request)) as reports:
             async for report in reports:
@@ -146,21 +142,12 @@ class ModelClient(ProcessClient):
                     yield report
 
     async def prefill(
-        self,
-        prompt: str,
-        *,
-        surgery: bool = True,
-        min_run_length: int = MIN_RUN_LENGTH,
-        exact: bool = False,
-        state_location: StateLocation | None = None,
+        self, prompt: str, *, reuse: ReuseOptions = DEFAULT_OPTIONS, state_location: StateLocation | None = None
     ) -> Usage:
         """Prefill the beginning of the next prompt. Cancelling frees the model at once and keeps the batches evaluated so
-        far.
-
-        With `exact`, everything after the first seam is recomputed, after which `Usage.drift` is 0; if cancelled, the
-        runs not reached keep their old cells.
+        far. After an exact one, `Usage.drift` is 0.
         """
-        request = Prefill(next(self._jobs), prompt, surgery, min_run_length, exact, state_location)
+        request = Prefill(next(self._jobs), prompt, reuse, state_location)
         self._may_have_state |= state_location is not None
         return await self._request(request)
 

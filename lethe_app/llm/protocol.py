@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 from lethe_app.domain.model import LoadOptions, ModelFacts, ModelFile, NextWords, SamplingStep, Usage
 from lethe_app.domain.passage import TextEmbedding
 from lethe_app.domain.presets import SamplerPreset
-from lethe_app.llm.kv_cache.diff import MIN_RUN_LENGTH
+from lethe_app.llm.kv_cache.reuse import DEFAULT_OPTIONS, ReuseOptions
 
 Value = TypeVar("Value")
 
@@ -69,12 +69,7 @@ class Generate(Request[None]):
     schema: str = ""
     """A JSON schema as text, which the worker converts to a grammar; empty for free text."""
     priority: RequestPriority = RequestPriority.CHAT
-    surgery: bool = True
-    """Reuse cached runs after text that was removed from or inserted into the prompt; if False, only the common prefix
-    is reused.
-    """
-    min_run_length: int = MIN_RUN_LENGTH
-    """Minimum length, in tokens, of a run reused after an edit; shorter ones are recomputed, which is exact."""
+    reuse: ReuseOptions = DEFAULT_OPTIONS
     state_location: StateLocation | None = None
     """Where the KV-cache state is saved; None if neither this prompt nor anything cached with it may be saved."""
 
@@ -84,12 +79,7 @@ class Prefill(Request[Usage]):
     """Prefill the beginning of an expected prompt; the answer says how many tokens were evaluated."""
 
     prompt: str
-    surgery: bool = True
-    min_run_length: int = MIN_RUN_LENGTH
-    exact: bool = False
-    """Recompute everything after the first seam of the cache, so that no reused edit remains; a stop leaves the rest as it
-    was.
-    """
+    reuse: ReuseOptions = DEFAULT_OPTIONS
     state_location: StateLocation | None = None
 
 

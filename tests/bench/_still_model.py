@@ -19,8 +19,8 @@ from lethe_app.domain.model import LoadedModel, LoadOptions, ModelFile, StopReas
 from lethe_app.domain.presets import SamplerPreset
 from lethe_app.llm.client import ModelClient
 from lethe_app.llm.engines.llama import LlamaEngine
-from lethe_app.llm.kv_cache.cache import KvCache, ReuseOptions
-from lethe_app.llm.kv_cache.diff import MIN_RUN_LENGTH
+from lethe_app.llm.kv_cache.cache import KvCache
+from lethe_app.llm.kv_cache.reuse import DEFAULT_OPTIONS, ReuseOptions
 from lethe_app.llm.protocol import Chunk, Done, Prefill, PrefillProgress, RequestPriority
 from tests.llm.model_files import file_at
 
@@ -46,7 +46,7 @@ class Still:
 
     def read(self, prompt: str, wishes: ReuseOptions) -> Usage:
         """Make the cache hold a prompt, as for a reply or ahead of one."""
-        usage = self.engine.prefill(Prefill(1, prompt, wishes.surgery, wishes.min_run_length, wishes.exact))
+        usage = self.engine.prefill(Prefill(1, prompt, wishes))
         assert usage.prompt_tokens, "the prompt has no room in the context"
         return usage
 
@@ -107,25 +107,20 @@ class StillModel:
         _most: int,
         _stop: Sequence[str] = (),
         *,
-        surgery: bool = True,
-        min_run_length: int = MIN_RUN_LENGTH,
+        reuse: ReuseOptions = DEFAULT_OPTIONS,
         **_more: object,
     ) -> AsyncGenerator[Chunk | Done]:
         """The next reply, for the price of its prompt. Quiet jobs are not among the things it can do."""
-        wishes = ReuseOptions(surgery, min_run_length)
-        usage = self.still.read(prompt, wishes)
+        usage = self.still.read(prompt, reuse)
         reply = self.replies.popleft()
         self.still.speak(reply)
-        self.calls.append(Call(prompt, wishes, usage, reply))
+        self.calls.append(Call(prompt, reuse, usage, reply))
         yield Chunk(1, reply)
         yield Done(1, usage)
 
-    async def prefill(
-        self, prompt: str, *, surgery: bool = True, min_run_length: int = MIN_RUN_LENGTH, exact: bool = False, **_more: object
-    ) -> Usage:
-        wishes = ReuseOptions(surgery, min_run_length, exact)
-        usage = self.still.read(prompt, wishes)
-        self.calls.append(Call(prompt, wishes, usage))
+    async def prefill(self, prompt: str, *, reuse: ReuseOptions = DEFAULT_OPTIONS, **_more: object) -> Usage:
+        usage = self.still.read(prompt, reuse)
+        self.calls.append(Call(prompt, reuse, usage))
         return usage
 
     async def count(self, texts: Sequence[str]) -> list[int]:
@@ -177,30 +172,27 @@ class Watched(ModelClient):
         schema: str = "",
         priority: RequestPriority = RequestPriority.CHAT,
         *,
-        surgery: bool = True,
-        min_run_length: int = MIN_RUN_LENGTH,
+        reuse: ReuseOptions = DEFAULT_OPTIONS,
         **more: Any,
     ) -> AsyncGenerator[PrefillProgress | Chunk | Done]:
-        reply, wishes = "", {"surgery": surgery, "min_run_length": min_run_length}
-        stream = super().generate(prompt, sampler, max_tokens, stop, grammar, schema, priority, **wishes, **more)
+        reply = ""
+        stream = super().generate(prompt, sampler, max_tokens, stop, grammar, schema, priority, reuse=reuse, **more)
         async with aclosing(stream) as reports:
             async for report in reports:
                 if isinstance(report, Chunk):
                     reply += report.text
                 elif isinstance(report, Done):
                     if priority is RequestPriority.CHAT:
-                        self._note(Call(prompt, ReuseOptions(surgery, min_run_length), report.usage, reply))
+                        self._note(Call(prompt, reuse, report.usage, reply))
                     else:
                         self.quiet.append(report.usage)
                         if report.usage.reply_tokens:
                             self.wrote.set()
                 yield report
 
-    async def prefill(
-        self, prompt: str, *, surgery: bool = True, min_run_length: int = MIN_RUN_LENGTH, exact: bool = False, **more: Any
-    ) -> Usage:
-        usage = await super().prefill(prompt, surgery=surgery, min_run_length=min_run_length, exact=exact, **more)
-        self._note(Call(prompt, ReuseOptions(surgery, min_run_length, exact), usage))
+    async def prefill(self, prompt: str, *, reuse: ReuseOptions = DEFAULT_OPTIONS, **more: Any) -> Usage:
+        usage = await super().prefill(prompt, reuse=reuse, **more)
+        self._note(Call(prompt, reuse, usage))
         return usage
 
     async def close(self) -> None:

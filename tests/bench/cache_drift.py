@@ -49,7 +49,7 @@ class Reader:
         self._engine = starter_engine(options)
 
     def read(self, text: str, wishes: ReuseOptions) -> Usage:
-        return self._engine.prefill(Prefill(1, text, wishes.surgery, wishes.min_run_length, wishes.exact))
+        return self._engine.prefill(Prefill(1, text, wishes))
 
     def next_word(self) -> np.ndarray:
         """Natural logarithms of the probabilities of every next token."""

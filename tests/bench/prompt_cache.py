@@ -259,7 +259,7 @@ def with_worker(tale: Callable[[int], Tale], turns: int, threads: int) -> dict[s
 def seconds(prompts: Sequence[str], options: LoadOptions) -> list[float]:
     """How long the starter model really reads each of them behind the one before."""
     with closing(starter_engine(options)) as engine:
-        return [engine.prefill(Prefill(1, prompt, surgery=False)).prompt_seconds for prompt in prompts]
+        return [engine.prefill(Prefill(1, prompt, NO_SURGERY)).prompt_seconds for prompt in prompts]
 
 
 def main() -> None:

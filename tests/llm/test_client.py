@@ -17,6 +17,7 @@ from lethe_app.domain.model import LoadOptions, ModelFile, NextWords, StopReason
 from lethe_app.domain.presets import SamplerPreset
 from lethe_app.errors import ModelCrashed, ModelMissing, ModelUnreadable, PromptTooLong
 from lethe_app.llm.client import ModelClient
+from lethe_app.llm.kv_cache.reuse import ReuseOptions
 from lethe_app.llm.protocol import Chunk, Done
 
 SAMPLER = SamplerPreset(name="test")
@@ -199,9 +200,9 @@ async def test_a_note_that_is_gone_is_cut_out_and_then_computed_anew(client: Mod
     await hear(client, noted)
 
     _text, cut = await hear(client, f"{plain} more")
-    anew = await client.prefill(f"{plain} more", exact=True)
+    anew = await client.prefill(f"{plain} more", reuse=ReuseOptions(exact=True))
     await hear(client, noted)
-    _text, whole = await hear(client, plain, surgery=False)
+    _text, whole = await hear(client, plain, reuse=ReuseOptions(surgery=False))
 
     assert (cut.evaluated_tokens, cut.drift) == (1, 1)
     assert (anew.evaluated_tokens, anew.drift) == (61, 0)

@@ -62,7 +62,7 @@ class LlamaContext:
         if len(tokens) >= cache.capacity:
             raise PromptTooLong(f"The prompt has {len(tokens)} tokens, but the context size is {cache.capacity}.")
         started_at = time.perf_counter()
-        evaluated = self._prefill(tokens, on_prefill, ReuseOptions(job.surgery, job.min_run_length), job.state_location)
+        evaluated = self._prefill(tokens, on_prefill, job.reuse, job.state_location)
         prefilled_at = time.perf_counter()
         if self._stop.is_set():
             return Usage(len(tokens), evaluated, 0, prefilled_at - started_at, 0.0, StopReason.STOPPED, cache.drift)
@@ -88,8 +88,7 @@ class LlamaContext:
             return Usage(drift=cache.drift)
         self._pending_end_token = None
         started_at = time.perf_counter()
-        options = ReuseOptions(job.surgery, job.min_run_length, job.exact)
-        evaluated = self._prefill(tokens, lambda _done, _total: None, options, job.state_location)
+        evaluated = self._prefill(tokens, lambda _done, _total: None, job.reuse, job.state_location)
         reason = StopReason.STOPPED if cache.length < len(tokens) else StopReason.END
         return Usage(len(tokens), evaluated, 0, time.perf_counter() - started_at, 0.0, reason, cache.drift)
 

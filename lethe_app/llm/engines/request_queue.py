@@ -7,6 +7,7 @@ from collections import deque
 from typing import Any
 
 from lethe_app.llm.engines.engine import StopFlag
+from lethe_app.llm.kv_cache.reuse import ReuseOptions
 from lethe_app.llm.protocol import Generate, Prefill, ReleaseBackground, Request, RequestPriority, SaveState, ScoreNextTokens
 
 
@@ -85,7 +86,7 @@ def priority_of(request: Request[Any]) -> RequestPriority:
     recomputation of a cached prompt is background work.
     """
     match request:
-        case ReleaseBackground() | ScoreNextTokens() | Prefill(exact=True) | SaveState(closing=False):
+        case ReleaseBackground() | ScoreNextTokens() | Prefill(reuse=ReuseOptions(exact=True)) | SaveState(closing=False):
             return RequestPriority.BACKGROUND
         case Generate(priority=priority):
             return priority

@@ -164,13 +164,9 @@ class EchoEngine:
                 job.state_location, target, lambda cached, _seams: common_prefix_length(cached, target)
             )
         cached, seams = self._cached_words[priority], self._seams if priority is RequestPriority.CHAT else []
-        runs = plan_reuse(token_ids(cached), token_ids(words), job.min_run_length)
+        runs = plan_reuse(token_ids(cached), token_ids(words), job.reuse.min_run_length)
         planned_seams = compute_seams(seams, runs)
-        recompute = (
-            not job.surgery
-            or (isinstance(job, Prefill) and job.exact)
-            or has_too_many_edits(planned_seams, self._context_size[priority])
-        )
+        recompute = not job.reuse.surgery or job.reuse.exact or has_too_many_edits(planned_seams, self._context_size[priority])
         if priority is RequestPriority.CHAT and not recompute and len(runs) > 1:
             reused, seams = sum(run.length for run in runs), planned_seams
         else:

@@ -12,6 +12,7 @@ from lethe_app.domain.prompt import Prompt, PromptPart
 from lethe_app.domain.recall import BlockReason, TurnMemory
 from lethe_app.errors import ModelError
 from lethe_app.llm.client import ModelClient
+from lethe_app.llm.kv_cache.reuse import ReuseOptions
 from lethe_app.llm.protocol import Done, PrefillProgress
 from lethe_app.prompt.echo import EchoFilter
 from lethe_app.prompt.format.thinking import ThinkingSplitter
@@ -247,8 +248,7 @@ class ReplyGenerator:
             turn.files.sampler,
             settings.max_reply,
             prompt.stop_strings,
-            surgery=settings.cache_surgery,
-            min_run_length=MIN_REUSED_RUN,
+            reuse=ReuseOptions(settings.cache_surgery, MIN_REUSED_RUN),
             state_location=self._cache_state.location_of(turn.session, turn.cache_revision),
         )
         try:

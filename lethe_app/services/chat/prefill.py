@@ -12,6 +12,7 @@ from lethe_app.domain.recall import RecalledMemory, RecallWay, TurnMemory
 from lethe_app.domain.worldinfo import WorldEntry
 from lethe_app.errors import LetheError
 from lethe_app.llm.client import ModelClient
+from lethe_app.llm.kv_cache.reuse import ReuseOptions
 from lethe_app.services.events import ModelReady, ModelState
 from lethe_app.services.memory.lore import recall_entry
 from lethe_app.services.models.service import ModelService
@@ -143,10 +144,10 @@ class PrefillService:
                 state_location = self._cache_state.location_of(turn.session, turn.cache_revision)
                 tools = await self._tool_turns.build_tool_prompt(turn.participants.persona, model)
                 text = await self._prompt_assembler.build_prefill(turn, model, predict_memory(turn), tools)
-                surgery = self._preferences.current.cache_surgery
-                usage = await self._client.prefill(text, surgery=surgery, state_location=state_location)
+                reuse = ReuseOptions(self._preferences.current.cache_surgery)
+                usage = await self._client.prefill(text, reuse=reuse, state_location=state_location)
                 if usage.drift:  # what was cut out left traces behind it
-                    await self._client.prefill(text, exact=True, state_location=state_location)
+                    await self._client.prefill(text, reuse=ReuseOptions(exact=True), state_location=state_location)
 
     async def _save_when_idle(self) -> None:
         """Save the state of the KV cache once the user has been inactive for `IDLE_BEFORE_SAVING` seconds."""

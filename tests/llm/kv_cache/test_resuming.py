@@ -17,6 +17,7 @@ from lethe_app.domain.model import KvType, LoadOptions, Usage
 from lethe_app.domain.presets import SamplerPreset
 from lethe_app.llm.engines.llama import LlamaEngine
 from lethe_app.llm.kv_cache import session_switch
+from lethe_app.llm.kv_cache.reuse import ReuseOptions
 from lethe_app.llm.native import model as native_model
 from lethe_app.llm.protocol import DeleteStates, Generate, Prefill, SaveState, StateLocation
 from tests.llm.kv_cache.test_edits import NOISE, STORY, divergence
@@ -161,7 +162,7 @@ def test_cuts_are_remembered_and_mended_later(open_engine: Opening, place: State
 
     again = open_engine()
     _text, usage = say(again, CUT, place)
-    again.prefill(Prefill(1, CUT, exact=True, state_location=place))
+    again.prefill(Prefill(1, CUT, ReuseOptions(exact=True), state_location=place))
     mended = next_word(again)
     reading(again, CUT[:5])
     reading(again, CUT)
@@ -177,7 +178,7 @@ def test_without_surgery_what_stands_behind_a_cut_is_not_trusted(open_engine: Op
     say(engine, CUT, place)
     keep(engine)
 
-    _text, usage = say(open_engine(), CUT, place, surgery=False)
+    _text, usage = say(open_engine(), CUT, place, reuse=ReuseOptions(surgery=False))
 
     assert usage.drift == 0
     assert usage.evaluated_tokens > usage.prompt_tokens / 2
@@ -312,7 +313,7 @@ def test_what_was_forgotten_is_kept_again_only_when_it_was_read_anew(open_engine
     _text, usage = say(engine, CUT, place)
     keep(engine)
     with_traces = bool(list(place.folder.iterdir()))
-    engine.prefill(Prefill(1, CUT, exact=True, state_location=place))
+    engine.prefill(Prefill(1, CUT, ReuseOptions(exact=True), state_location=place))
     keep(engine)
 
     assert gone
