@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import time
 from collections.abc import Callable
+from contextlib import closing
 from typing import Any
 
 from lethe_app.domain.model import NextWords, StopReason, Usage
@@ -56,17 +57,13 @@ class LlamaContext:
         self, job: Generate, grammar: str, on_prefill: Callable[[int, int], None], on_text: Callable[[str], None]
     ) -> Usage:
         """Evaluate the prompt, then pass the reply to `on_text` piece by piece until its end or a stop. Raise PromptTooLong."""
-        cache = self._cache
-        self._pending_end_token = None
-        tokens = self._retokenizer.tokenize(job.prompt)
-        if len(tokens) >= cache.capacity:
-            raise PromptTooLong(f"The prompt has {len(tokens)} tokens, but the context size is {cache.capacity}.")
+        tokens, cache = self._tokenize(job.prompt), self._cache
         started_at = time.perf_counter()
         evaluated = self._prefill(tokens, on_prefill, job.reuse, job.state_location)
         prefilled_at = time.perf_counter()
         if self._stop.is_set():
             return Usage(len(tokens), evaluated, 0, prefilled_at - started_at, 0.0, StopReason.STOPPED, cache.drift)
-        with Sampler(self._model, cache.context, job.sampler, grammar, tokens) as sampler:
+        with closing(Sampler(self._model, cache.context, job.sampler, grammar, tokens)) as sampler:
             count, reason = self._generate_tokens(job, sampler, on_text)
         return Usage(
             len(tokens), evaluated, count, prefilled_at - started_at, time.perf_counter() - prefilled_at, reason, cache.drift
@@ -74,10 +71,7 @@ class LlamaContext:
 
     def score_next_tokens(self, job: ScoreNextTokens) -> NextWords:
         """Return the most likely next tokens after a prompt; empty if stopped. Raise PromptTooLong."""
-        tokens, cache = self._retokenizer.tokenize(job.prompt), self._cache
-        if len(tokens) >= cache.capacity:
-            raise PromptTooLong(f"The prompt has {len(tokens)} tokens, but the context size is {cache.capacity}.")
-        self._pending_end_token = None
+        tokens, cache = self._tokenize(job.prompt), self._cache
         self._prefill(tokens, lambda _done, _total: None, DEFAULT_OPTIONS, None)
         return NextWords(()) if self._stop.is_set() or not tokens else next_token_logits(self._model, cache.context, job.limit)
 
@@ -106,6 +100,14 @@ class LlamaContext:
     def free(self) -> None:
         """Free the context. The chat context is not freed here but together with the weights."""
         self._cache.free()
+
+    def _tokenize(self, prompt: str) -> list[int]:
+        """Return the tokens of the next prompt. Raise PromptTooLong."""
+        self._pending_end_token = None
+        tokens = self._retokenizer.tokenize(prompt)
+        if len(tokens) >= self._cache.capacity:
+            raise PromptTooLong(f"The prompt has {len(tokens)} tokens, but the context size is {self._cache.capacity}.")
+        return tokens
 
     def _prefill(
         self,

