@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from lethe_app.config.form_field import form_field
 
@@ -93,10 +93,8 @@ class SpokenActions(StrEnum):
     """They are spoken by the narrator's voice."""
 
 
-class ModelChoices(BaseModel):
+class ModelChoices(BaseModel, extra="forbid"):
     """Overrides of settings for one model file; None keeps the value of the settings."""
-
-    model_config = ConfigDict(extra="forbid")
 
     context: int | None = form_field(
         None,

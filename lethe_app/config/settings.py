@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from functools import partial
 
-from pydantic import ConfigDict
-
 from lethe_app.config.background_settings import BackgroundSettings
 from lethe_app.config.form_field import SettingSection, declare_section
 from lethe_app.config.model_settings import ModelSettings
@@ -23,10 +21,8 @@ distance = partial(advanced_memory, 0.0, minimum_label="calibrated", step=0.005,
 """Declare a cosine distance; 0 means calibrated for the embedding model."""
 
 
-class Settings(BackgroundSettings, ModelSettings, SpeechSettings):
+class Settings(BackgroundSettings, ModelSettings, SpeechSettings, extra="forbid", validate_assignment=True):
     """All settings with their values; stored as one JSON file by `storage/files/json_files`."""
-
-    model_config = ConfigDict(extra="forbid", validate_assignment=True)
 
     # User
     welcomed: bool = general(False, "Welcomed", "Record of a completed first start.", is_hidden=True)

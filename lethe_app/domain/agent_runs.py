@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from uuid import UUID, uuid4
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import AwareDatetime, BaseModel, Field
 
 from lethe_app.domain.clock import now
 
@@ -44,10 +44,8 @@ class ProducedKind(StrEnum):
     """Report of an inquiry."""
 
 
-class ProducedRecord(BaseModel):
+class ProducedRecord(BaseModel, extra="forbid", frozen=True):
     """One result of a run."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     kind: ProducedKind
     id: str
@@ -55,10 +53,8 @@ class ProducedRecord(BaseModel):
     title: str = ""
 
 
-class TaskRun(BaseModel):
+class TaskRun(BaseModel, extra="forbid", frozen=True):
     """One run of a background task."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     id: UUID = Field(default_factory=uuid4)
     persona_id: str
@@ -87,10 +83,8 @@ class ChangeState(StrEnum):
     DECLINED = "declined"
 
 
-class RecordedChange(BaseModel):
+class RecordedChange(BaseModel, extra="forbid", frozen=True):
     """One change to memories or facts, with everything needed to undo it."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     id: UUID = Field(default_factory=uuid4)
     run_id: UUID | None = None
@@ -113,10 +107,8 @@ class ReplyRating(StrEnum):
     BAD = "bad"
 
 
-class Feedback(BaseModel):
+class Feedback(BaseModel, extra="forbid", frozen=True):
     """The user's feedback on one alternative of a reply: a thumb up or down, or words such as “don't do that”."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     message_id: UUID
     position: int = Field(default=0, ge=0)

@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Literal
 from uuid import UUID
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue
+from pydantic import AwareDatetime, BaseModel, Field, JsonValue
 
 from lethe_app.domain.chat import ChatSession, Message, PartState, SessionEvent, SessionPart
 from lethe_app.domain.facts import ExtractedFact, MadeBy
@@ -61,10 +61,8 @@ class BundleCounts(BaseModel):
     messages: int = 0
 
 
-class Manifest(BaseModel):
+class Manifest(BaseModel, extra="ignore"):
     """Metadata of a bundle."""
-
-    model_config = ConfigDict(extra="ignore")
 
     format: Literal["lethe-persona"] = "lethe-persona"
     version: int = Field(default=VERSION, ge=1)
@@ -80,10 +78,8 @@ class Manifest(BaseModel):
     """Numbers of records that the reader must find."""
 
 
-class BundledPart(BaseModel):
+class BundledPart(BaseModel, extra="forbid"):
     """State and author of one part of an archived session."""
-
-    model_config = ConfigDict(extra="forbid")
 
     part: SessionPart
     state: PartState = PartState.PENDING
@@ -93,10 +89,8 @@ class BundledPart(BaseModel):
     trouble: str = ""
 
 
-class BundledTurn(BaseModel):
+class BundledTurn(BaseModel, extra="forbid"):
     """Memories that were recalled for a message."""
-
-    model_config = ConfigDict(extra="forbid")
 
     said: str = Field(max_length=128)
     """Digest of the message's text for which they were recalled; for an edited text the recall is repeated."""
@@ -113,10 +107,8 @@ class BundledMessage(Message):
     """Fields of the message in the program it was imported from, kept for export."""
 
 
-class BundledSession(BaseModel):
+class BundledSession(BaseModel, extra="forbid"):
     """Session without its messages, with its related records."""
-
-    model_config = ConfigDict(extra="forbid")
 
     session: ChatSession
     """The session; `leaf_id` is the last message of the selected branch."""
@@ -128,10 +120,8 @@ class BundledSession(BaseModel):
     """Header of the chat it was imported from, kept for export."""
 
 
-class ForgottenFact(BaseModel):
+class ForgottenFact(BaseModel, extra="forbid"):
     """Trace of a fact that must not be learnt again."""
-
-    model_config = ConfigDict(extra="forbid")
 
     digest: str = Field(min_length=1, max_length=200)
     messages: list[UUID] = Field(default_factory=list)
@@ -145,10 +135,8 @@ class BundledConversation:
     messages: Sequence[BundledMessage]
 
 
-class PersonaRecords(BaseModel):
+class PersonaRecords(BaseModel, extra="forbid"):
     """Further records of the persona in the formats of the services that own them, which validate them on import."""
-
-    model_config = ConfigDict(extra="forbid")
 
     objections: list[JsonValue] = Field(default_factory=list)
     """Memories that the user marked as recalled at the wrong moment."""
@@ -156,10 +144,8 @@ class PersonaRecords(BaseModel):
     """Notes for the user's return."""
 
 
-class BundledMind(BaseModel):
+class BundledMind(BaseModel, extra="forbid"):
     """Mood with its history, and the user's requests about the persona's goals."""
-
-    model_config = ConfigDict(extra="forbid")
 
     mood: Mood | None = None
     samples: list[MoodSample] = Field(default_factory=list, max_length=10_000)

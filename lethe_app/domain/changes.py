@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import NamedTuple, Self, TypeVar
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, Field, model_validator
 
 from lethe_app.domain.agent_runs import RecordedChange
 from lethe_app.domain.chat import SessionPart
@@ -30,10 +30,8 @@ RATINGS_TAG = "thumbs"
 """Tag of a memory that was concluded from thumb ratings alone."""
 
 
-class ChangedRecords(BaseModel):
+class ChangedRecords(BaseModel, extra="forbid", frozen=True):
     """Records of one side of a change."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     memories: list[MemoryUnit] = Field(default_factory=list)
     facts: list[ExtractedFact] = Field(default_factory=list)

@@ -7,7 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 from uuid import UUID, uuid4
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import AwareDatetime, BaseModel, Field
 
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import MadeBy
@@ -49,19 +49,15 @@ class DegradationKind(StrEnum):
     """The process of the model had ended and was started again."""
 
 
-class Degradation(BaseModel):
+class Degradation(BaseModel, extra="forbid", frozen=True):
     """One thing that was left out of a reply or failed while it was made, as data; user interfaces put it into words."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     kind: DegradationKind
     values: dict[str, str | int] = Field(default_factory=dict)
 
 
-class Alternative(BaseModel):
+class Alternative(BaseModel, extra="forbid"):
     """One alternative of a message (a swipe); regenerating a reply adds another."""
-
-    model_config = ConfigDict(extra="forbid")
 
     content: str = ""
     thinking: str = ""
@@ -84,10 +80,8 @@ class Alternative(BaseModel):
     degradations: list[Degradation] = Field(default_factory=list)
 
 
-class Message(BaseModel):
+class Message(BaseModel, extra="forbid"):
     """Message of a session. The parent link makes the session a tree of branches."""
-
-    model_config = ConfigDict(extra="forbid")
 
     id: UUID = Field(default_factory=uuid4)
     session_id: UUID
@@ -160,10 +154,8 @@ class SwitchTrigger(StrEnum):
     EXPLICIT_SETTING = "explicit_setting"
 
 
-class SessionEvent(BaseModel):
+class SessionEvent(BaseModel, extra="forbid", frozen=True):
     """Switch of mode or language within a session, with the message of the user with which it took place."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     message_id: UUID
     kind: SessionEventKind

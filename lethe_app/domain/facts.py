@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from uuid import UUID, uuid4
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import AwareDatetime, BaseModel, Field
 
 from lethe_app.domain.clock import now
 
@@ -57,10 +57,8 @@ class SupersededBecause(StrEnum):
     """The user restored the other in its place."""
 
 
-class ExtractedFact(BaseModel):
+class ExtractedFact(BaseModel, extra="forbid", validate_assignment=True):
     """One lasting fact in the third person that names its subject, such as “Tomas is allergic to peanuts.”"""
-
-    model_config = ConfigDict(extra="forbid", validate_assignment=True)
 
     guid: UUID = Field(default_factory=uuid4)
     fact: str = Field(min_length=1)

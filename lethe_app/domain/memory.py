@@ -7,7 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 from uuid import UUID, uuid4
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AwareDatetime, BaseModel, Field, model_validator
 
 from lethe_app.config.form_field import form_field
 from lethe_app.domain.clock import now
@@ -79,10 +79,8 @@ def inferred_metadata(*, needs_permission: bool) -> dict[str, str]:
 _TAG_PLACEHOLDER = "Type a word, press Enter"
 
 
-class MemoryUnit(BaseModel):
+class MemoryUnit(BaseModel, extra="forbid", validate_assignment=True):
     """One memory of any type. Times have zones; vectors are stored separately, by the embedder's id."""
-
-    model_config = ConfigDict(extra="forbid", validate_assignment=True)
 
     guid: UUID = Field(default_factory=uuid4)
     category: MemoryType = form_field(MemoryType.GENERAL, "Type")

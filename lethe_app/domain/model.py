@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 
 class KvType(StrEnum):
@@ -113,9 +113,6 @@ class ModelFacts:
     """True if the tokenizer itself puts `bos` first, so that a prompt must not contain it."""
     control_tokens: tuple[str, ...] = ()
     """Spellings that the tokenizer would parse as control tokens; they are broken up in texts of users and models."""
-    end_tokens: tuple[str, ...] = ()
-    can_rewind: bool = True
-    """True if the KV cache can be truncated at any token; False in recurrent models."""
     can_shift: bool = False
     """True if cached cells can be moved, so that a piece can be cut out of the middle; False in recurrent and sliding-window
     models.
@@ -166,10 +163,8 @@ class EngineCheck:
     remedy: str = ""
 
 
-class RemoteModel(BaseModel):
+class RemoteModel(BaseModel, extra="forbid", frozen=True):
     """One file of a repository on a Hugging Face hub, or on a mirror with the same API."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: str = Field(min_length=1)
     repository: str = Field(pattern=r"^[\w.-]+/[\w.-]+$")

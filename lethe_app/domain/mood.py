@@ -6,7 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 from uuid import UUID
 
-from pydantic import AliasChoices, AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import AliasChoices, AwareDatetime, BaseModel, Field
 
 
 class MoodCause(StrEnum):
@@ -30,10 +30,8 @@ class MoodCause(StrEnum):
     """The user set the value."""
 
 
-class Feeling(BaseModel):
+class Feeling(BaseModel, extra="forbid", frozen=True):
     """Value of one moodlet, with the cause of its last noticeable change."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     value: float = Field(ge=0.0, le=1.0)
     why: str = MoodCause.START.value
@@ -44,10 +42,8 @@ class Feeling(BaseModel):
     """Sum of the changes since then that were too small to be noticeable alone; together they may become noticeable."""
 
 
-class Mood(BaseModel):
+class Mood(BaseModel, extra="forbid", frozen=True):
     """A persona's mood at one moment."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     at: AwareDatetime
     """Time up to which decay has been applied."""
@@ -68,10 +64,8 @@ class Mood(BaseModel):
         return {id_: feeling.value for id_, feeling in self.feelings.items()}
 
 
-class MoodSample(BaseModel):
+class MoodSample(BaseModel, extra="forbid", frozen=True):
     """Values of a mood at the end of a day or a session."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     at: AwareDatetime
     session: UUID | None = None
@@ -82,10 +76,8 @@ class MoodSample(BaseModel):
         return self.session == session and self.at.astimezone().date() == moment.astimezone().date()
 
 
-class MoodReading(BaseModel):
+class MoodReading(BaseModel, extra="forbid", frozen=True):
     """Result of a model's reading of a session: the change of each moodlet, by id."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     session: UUID
     at: AwareDatetime

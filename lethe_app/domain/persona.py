@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from functools import partial
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import BaseModel, Field, JsonValue
 
 from lethe_app.config.form_field import form_field
 from lethe_app.domain.chat import Role
@@ -26,10 +26,8 @@ class Weekday(StrEnum):
     SUNDAY = "sunday"
 
 
-class Persona(BaseModel):
+class Persona(BaseModel, extra="forbid", validate_assignment=True):
     """Character of the model or of the user. Its texts may contain macros such as {{user}} and {{char}}."""
-
-    model_config = ConfigDict(extra="forbid", validate_assignment=True)
 
     unique_name: str = ""
     """File name without ending, which is the persona's id. Set by storage when the file is read."""

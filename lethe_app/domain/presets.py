@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import BaseModel, Field, JsonValue
 
 from lethe_app.config.form_field import form_field
 
 
-class InstructPreset(BaseModel):
+class InstructPreset(BaseModel, extra="forbid"):
     """Token strings of an instruct format, for models whose own template is missing or overridden."""
-
-    model_config = ConfigDict(extra="forbid")
 
     name: str = Field(min_length=1, title="Name")
     bos: str = form_field("", "BOS token", "Text at the beginning of the prompt; leave empty if the tokenizer adds it.")
@@ -39,10 +37,8 @@ class InstructPreset(BaseModel):
     """Fields of the preset of another program it was imported from that have no counterpart here, kept for export."""
 
 
-class SamplerPreset(BaseModel):
+class SamplerPreset(BaseModel, extra="forbid"):
     """Sampler parameters. Zero or one switches a sampler off, depending on the parameter."""
-
-    model_config = ConfigDict(extra="forbid")
 
     name: str = Field(min_length=1, title="Name")
     temperature: float = form_field(
@@ -110,10 +106,8 @@ MEMORIES_HEADING = (
 )
 
 
-class SystemPreset(BaseModel):
+class SystemPreset(BaseModel, extra="forbid"):
     """System prompt and the headings of its sections. An empty heading leaves its section out."""
-
-    model_config = ConfigDict(extra="forbid")
 
     name: str = Field(min_length=1, title="Name")
     prompt: str = Field(title="System prompt", description="Text with macros: {{char}} and {{user}} are replaced by names.")

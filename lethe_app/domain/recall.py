@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from lethe_app.domain.chat import Degradation, Role
 from lethe_app.domain.memory import MemoryType
@@ -95,10 +95,8 @@ class ReasonKind(StrEnum):
     MEMORIES_WAITED = "memories waited"
 
 
-class Reason(BaseModel):
+class Reason(BaseModel, extra="forbid", frozen=True):
     """One reason for a recall, as data; user interfaces put it into words."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     kind: ReasonKind
     values: dict[str, Parameter] = Field(default_factory=dict)
@@ -138,10 +136,8 @@ OUTDATED = " (no longer so)"
 """Suffix of a line whose fact was superseded."""
 
 
-class RecallLead(BaseModel):
+class RecallLead(BaseModel, extra="forbid", frozen=True):
     """Text that led to a memory: a fact, a message or a sentence of a summary."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     kind: str
     text: str
@@ -154,10 +150,8 @@ class RecallLead(BaseModel):
     """True if another fact superseded it."""
 
 
-class RecalledMemory(BaseModel):
+class RecalledMemory(BaseModel, extra="forbid", frozen=True):
     """One recalled memory."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     memory: UUID
     """Id of a session, memory, fact or world entry."""
@@ -220,10 +214,8 @@ def _source_of(recollection: RecalledMemory) -> str:
     return "passages" if recollection.is_passage else "memories"
 
 
-class BlockedMemory(BaseModel):
+class BlockedMemory(BaseModel, extra="forbid", frozen=True):
     """Memory that matched but was not recalled, with the reason."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     memory: UUID
     title: str = ""
@@ -232,12 +224,10 @@ class BlockedMemory(BaseModel):
     values: dict[str, Parameter] = Field(default_factory=dict)
 
 
-class TurnMemory(BaseModel):
+class TurnMemory(BaseModel, extra="forbid", frozen=True):
     """Everything that was recalled for one message. It is stored with the message, so that a regenerated reply gets the
     same.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     recalled: list[RecalledMemory] = Field(default_factory=list)
     blocked: list[BlockedMemory] = Field(default_factory=list)

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Any
 from uuid import UUID, uuid4
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import AwareDatetime, BaseModel, Field
 
 from lethe_app.domain.clock import now
 
@@ -21,10 +21,8 @@ def _short_id() -> str:
     return uuid4().hex[:9]  # the templates of one family of models accept nine letters or digits only
 
 
-class ToolCall(BaseModel):
+class ToolCall(BaseModel, frozen=True):
     """Tool call of a model."""
-
-    model_config = ConfigDict(frozen=True)
 
     name: str
     arguments: dict[str, Any] = Field(default_factory=dict)
@@ -45,10 +43,8 @@ class CallOutcome(StrEnum):
     FAILED = "failed"
 
 
-class ToolResult(BaseModel):
+class ToolResult(BaseModel, frozen=True):
     """Result of a tool call, for the model and for the user."""
-
-    model_config = ConfigDict(frozen=True)
 
     call: ToolCall
     text: str
@@ -161,10 +157,8 @@ class ToolSet:
         return next((one for one in self.tools if one.name == name), None)
 
 
-class WorkingMemoryEntry(BaseModel):
+class WorkingMemoryEntry(BaseModel, frozen=True):
     """Large text that is needed for some minutes only (an entry of working memory)."""
-
-    model_config = ConfigDict(frozen=True)
 
     persona_id: str
     namespace: str

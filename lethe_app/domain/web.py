@@ -9,7 +9,7 @@ from datetime import datetime
 from enum import StrEnum
 from uuid import UUID, uuid4
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import AwareDatetime, BaseModel, Field
 
 from lethe_app.domain.clock import now
 
@@ -28,10 +28,8 @@ class InquiryState(StrEnum):
     FAILED = "failed"
 
 
-class PageSummary(BaseModel):
+class PageSummary(BaseModel, extra="ignore", frozen=True):
     """Summary of what one page says about the question."""
-
-    model_config = ConfigDict(extra="ignore", frozen=True)
 
     number: int
     """Source number by which the report cites the page."""
@@ -41,10 +39,8 @@ class PageSummary(BaseModel):
     text: str
 
 
-class SearchRound(BaseModel):
+class SearchRound(BaseModel, extra="ignore", frozen=True):
     """One round of searches and its results."""
-
-    model_config = ConfigDict(extra="ignore", frozen=True)
 
     queries: list[str]
     pages: int = 0
@@ -53,10 +49,8 @@ class SearchRound(BaseModel):
     """Number of those pages that are relevant to the question."""
 
 
-class Inquiry(BaseModel):
+class Inquiry(BaseModel, extra="ignore", frozen=True):
     """Web research for a question of the user, with its progress and report."""
-
-    model_config = ConfigDict(extra="ignore", frozen=True)
 
     id: UUID = Field(default_factory=uuid4)
     persona_id: str
@@ -128,10 +122,8 @@ class RequestPurpose(StrEnum):
     """Request of a site's robots.txt."""
 
 
-class OutgoingRequest(BaseModel):
+class OutgoingRequest(BaseModel, extra="ignore", frozen=True):
     """Web request that was sent or is about to be sent, as the activity log shows it."""
-
-    model_config = ConfigDict(extra="ignore", frozen=True)
 
     id: UUID = Field(default_factory=uuid4)
     when: AwareDatetime = Field(default_factory=now)
@@ -155,10 +147,8 @@ class OutgoingRequest(BaseModel):
         return self.ended is None
 
 
-class DailyTraffic(BaseModel):
+class DailyTraffic(BaseModel, extra="ignore"):
     """Number of requests and of received bytes of one day."""
-
-    model_config = ConfigDict(extra="ignore")
 
     requests: int = 0
     received: int = 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from uuid import UUID, uuid5
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field, JsonValue, model_validator
+from pydantic import AliasChoices, BaseModel, Field, JsonValue, model_validator
 
 from lethe_app.config.form_field import form_field
 from lethe_app.domain.chat import Role
@@ -107,10 +107,8 @@ class WorldEntry(MemoryUnit):
     """World Info fields of another program that have no counterpart here, kept for export."""
 
 
-class World(BaseModel):
+class World(BaseModel, extra="forbid"):
     """World (lorebook): a named collection of entries."""
-
-    model_config = ConfigDict(extra="forbid")
 
     unique_name: str = ""
     """File name without ending. Set by storage when the file is read."""

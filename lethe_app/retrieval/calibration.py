@@ -9,7 +9,7 @@ from enum import StrEnum
 from pathlib import Path
 
 import numpy as np
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import AwareDatetime, BaseModel, Field
 
 from lethe_app.domain.clock import now
 from lethe_app.domain.passage import TextEmbedding
@@ -51,10 +51,8 @@ FACT_KINDS = (PairKind.DUPLICATE, PairKind.UPDATE, PairKind.RELATED, PairKind.UN
 MESSAGE_KINDS = (PairKind.QUESTION, PairKind.QUESTION_OTHER, PairKind.QUESTION_STRANGER)
 
 
-class CalibrationPair(BaseModel):
+class CalibrationPair(BaseModel, extra="forbid", frozen=True):
     """Two texts with their known relation."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     kind: PairKind
     topic: str = Field(min_length=1)
@@ -62,23 +60,19 @@ class CalibrationPair(BaseModel):
     second: str = Field(min_length=1)
 
 
-class CalibrationPairs(BaseModel):
+class CalibrationPairs(BaseModel, extra="forbid"):
     """Contents of `resources/calibration/pairs.json`."""
-
-    model_config = ConfigDict(extra="forbid")
 
     about: str = ""
     pairs: list[CalibrationPair] = Field(min_length=1)
 
 
-class Thresholds(BaseModel):
+class Thresholds(BaseModel, extra="forbid", frozen=True):
     """Cosine distances (1 - dot, 0 to 2) below which a pair passes. They hold for one embedder only.
 
     They apply to plain texts as `vectors.distances` compares them, without the date that stored texts are embedded with: two
     dates alone would keep two versions of one fact apart.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     duplicate: float = Field(ge=0, le=FARTHEST)
     """The same fact, judged by distance alone."""

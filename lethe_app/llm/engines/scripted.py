@@ -15,7 +15,7 @@ import time
 import zlib
 from collections.abc import Callable, Sequence
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from lethe_app.domain.model import LoadOptions, ModelFacts, ModelFile, NextWords, StopReason, Usage
 from lethe_app.errors import ModelError, ModelUnreadable, PromptTooLong
@@ -31,10 +31,8 @@ from lethe_app.llm.protocol import DeleteStates, Generate, Prefill, RequestPrior
 WORD = re.compile(r"\s*\S+|\s+")
 
 
-class ScriptedReplies(BaseModel):
+class ScriptedReplies(BaseModel, extra="forbid"):
     """Replies of the scripted engine and the faults it simulates."""
-
-    model_config = ConfigDict(extra="forbid")
 
     replies: list[str] = []
     answers: list[str] = []
@@ -84,8 +82,6 @@ class EchoEngine:
             eos="<|im_end|>",
             adds_bos=False,
             control_tokens=("<|im_start|>", "<|im_end|>"),
-            end_tokens=("<|im_end|>",),
-            can_rewind=True,
             can_shift=True,
         )
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from lethe_app.errors import LetheError
 from lethe_app.retrieval.vectors.index import HnswGraph, Numbers, Vectors
@@ -51,10 +51,8 @@ class GraphLocation:
         return self.graph.with_suffix(".json")
 
 
-class IndexMetadata(BaseModel):
+class IndexMetadata(BaseModel, extra="forbid", frozen=True):
     """Metadata of an index file, stored as JSON beside it."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     format: int
     kind: str = KIND

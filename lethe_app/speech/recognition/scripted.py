@@ -6,7 +6,7 @@ import os
 import time
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from lethe_app.speech.recognition.audio import duration_of, level_of
 from lethe_app.speech.recognition.recogniser import AUTOMATIC, RecognisedText
@@ -17,10 +17,8 @@ SECONDS_PER_WORD = 0.3
 POLL_SECONDS = 0.02
 
 
-class RecognitionScript(BaseModel):
+class RecognitionScript(BaseModel, extra="forbid"):
     """Texts of the segments in turn, after which it begins again."""
-
-    model_config = ConfigDict(extra="forbid")
 
     texts: list[str]
     language: str = "en"
