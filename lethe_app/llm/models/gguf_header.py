@@ -55,7 +55,6 @@ class GgufHeader:
     metadata: dict[str, Value]
     skipped: dict[str, int]
     """Number of elements of the arrays that were not read, by key."""
-    tensor_count: int
     parameters: int
     """Number of weights in this file."""
     needed_size: int
@@ -198,7 +197,7 @@ def _parse(path: Path, cursor: _Cursor, arrays: Collection[str], tensors: bool) 
     parameters, needed, sizes = (0, cursor.pos, Counter[str]())
     if tensors and tensor_count:
         parameters, needed, sizes = _read_tensors(cursor, tensor_count, metadata.get("general.alignment", 32))
-    return GgufHeader(path, version, cursor.size, metadata, skipped, tensor_count, parameters, needed, dict(sizes))
+    return GgufHeader(path, version, cursor.size, metadata, skipped, parameters, needed, dict(sizes))
 
 
 def _read_version(cursor: _Cursor) -> int:

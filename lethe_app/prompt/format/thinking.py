@@ -81,8 +81,6 @@ class ThinkingSplitter:
     starts_in_thought: bool = False
     start: str = ""
     end: str = ""
-    unclosed: bool = False
-    """True if the reply ended inside a thought."""
 
     def __post_init__(self) -> None:
         start, end = self.start.strip(), self.end.strip()
@@ -119,7 +117,6 @@ class ThinkingSplitter:
         """Return the text held back. Nothing may be fed afterwards."""
         remaining, self._buffer = self._buffer, ""
         if self._stage is _Stage.THOUGHT or (self._stage is _Stage.OPENING and self.starts_in_thought):
-            self.unclosed = True
             return self._record(remaining.rstrip(), "")
         return self._record("", "" if self._stage is _Stage.ANSWER else remaining)
 

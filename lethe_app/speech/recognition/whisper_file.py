@@ -22,8 +22,6 @@ MULTILINGUAL_VOCABULARY = 51_865
 MAX_COUNT = 1 << 20
 """Number above which a count in the header is taken for damage."""
 MAX_DIMENSIONS = 4
-MODEL_SIZES = {4: "tiny", 6: "base", 12: "small", 24: "medium", 32: "large"}
-"""Name of a model by the number of its audio layers."""
 BLOCK_SIZES = {0: (1, 4), 1: (1, 2), 2: (32, 18), 3: (32, 20), 6: (32, 22), 7: (32, 24), 8: (32, 34)}
 """Values and bytes of a block by tensor type: F32, F16, Q4_0, Q4_1, Q5_0, Q5_1, Q8_0."""
 OTHER_MODEL_ADVICE = "Choose a Whisper model in the ggml format, such as ggml-base.bin."
@@ -34,8 +32,6 @@ class WhisperFile:
     """Whisper model on this computer."""
 
     path: Path
-    size_name: str
-    """One of `MODEL_SIZES`, or empty."""
     is_multilingual: bool
     size: int
     """Size of the file in bytes."""
@@ -59,7 +55,7 @@ def read_whisper_file(path: Path) -> WhisperFile:
 
 def _read(path: Path, data: mmap.mmap) -> WhisperFile:
     size, number = len(data), struct.Struct("<I").unpack_from
-    vocabulary, _audio_context, _state, _heads, audio_layers, *_rest = struct.unpack_from(f"<{HEADER_NUMBERS}I", data, 4)
+    vocabulary, *_rest = struct.unpack_from(f"<{HEADER_NUMBERS}I", data, 4)
     position = 4 + 4 * HEADER_NUMBERS
     filters, bands = struct.unpack_from("<2I", data, position)
     position += 8 + 4 * filters * bands
@@ -75,7 +71,7 @@ def _read(path: Path, data: mmap.mmap) -> WhisperFile:
         position = _end_of_tensor(data, position)
     if position != size:
         raise ValueError("the file contradicts itself")
-    return WhisperFile(path, MODEL_SIZES.get(audio_layers, ""), vocabulary >= MULTILINGUAL_VOCABULARY, size)
+    return WhisperFile(path, vocabulary >= MULTILINGUAL_VOCABULARY, size)
 
 
 def _end_of_tensor(data: mmap.mmap, position: int) -> int:

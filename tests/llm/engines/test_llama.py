@@ -51,7 +51,6 @@ def test_the_model_tells_its_own_facts(starter_model: Path):
 
     assert facts.context == 512
     assert "<|im_start|>" in facts.template
-    assert "<|im_end|>" in facts.end_tokens
     assert facts.can_shift
     assert fractions
     assert fractions[-1] == 1.0

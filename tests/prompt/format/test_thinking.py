@@ -42,7 +42,6 @@ def test_an_unclosed_thought_is_told_and_can_serve_as_the_reply():
     thought, said, splitter = split("<think>She never", " came back.")
 
     assert (thought, said) == ("She never came back.", "")
-    assert splitter.unclosed
     assert splitter.only_thought == "She never came back."
 
 
