@@ -144,8 +144,9 @@ class PrefillService:
                 state_location = self._cache_state.location_of(turn.session, turn.cache_revision)
                 tools = await self._tool_turns.build_tool_prompt(turn.participants.persona, model)
                 text = await self._prompt_assembler.build_prefill(turn, model, predict_memory(turn), tools)
-                reuse = ReuseOptions(self._preferences.current.cache_surgery)
-                usage = await self._client.prefill(text, reuse=reuse, state_location=state_location)
+                usage = await self._client.prefill(
+                    text, reuse=ReuseOptions(self._preferences.current.cache_surgery), state_location=state_location
+                )
                 if usage.drift:  # what was cut out left traces behind it
                     await self._client.prefill(text, reuse=ReuseOptions(exact=True), state_location=state_location)
 

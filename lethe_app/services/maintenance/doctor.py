@@ -125,8 +125,7 @@ class Doctor:
         passed, figures = bundled.run_self_test(vectors, reference)
         limits = await self._calibration.limits_of(embedder_id_of(file))
         thresholds = f"facts count as the same below {limits.same_words:.3f}, as updated below {limits.update:.3f}"
-        detail = f"{path.name}: {figures}; {thresholds}"
-        return EngineCheck("Embedding model", passed=passed, detail=detail, remedy=bundled.SET_UP_AGAIN)
+        return EngineCheck("Embedding model", passed, f"{path.name}: {figures}; {thresholds}", bundled.SET_UP_AGAIN)
 
 
 def describe_memory_profile(preferences: Preferences) -> str:
