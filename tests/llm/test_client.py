@@ -7,18 +7,19 @@ import multiprocessing
 import os
 import signal
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from contextlib import aclosing
 from pathlib import Path
 
 import pytest
 
-from lethe_app.domain.model import LoadOptions, ModelFile, NextWords, StopReason, Usage
+from lethe_app.domain.model import LoadOptions, ModelFile, NextWords, StopReason
 from lethe_app.domain.presets import SamplerPreset
 from lethe_app.errors import ModelCrashed, ModelMissing, ModelUnreadable, PromptTooLong
 from lethe_app.llm.client import ModelClient
 from lethe_app.llm.kv_cache.reuse import ReuseOptions
-from lethe_app.llm.protocol import Chunk, Done
+from lethe_app.llm.protocol import Chunk
+from tests.llm.engines.test_background_jobs import hear
 
 SAMPLER = SamplerPreset(name="test")
 
@@ -29,24 +30,6 @@ def described(path: Path) -> ModelFile:
 
 async def load(client: ModelClient, path: Path, on_crash: Callable[[ModelCrashed], None] | None = None) -> None:
     await client.load(described(path), LoadOptions(), lambda _fraction: None, on_crash)
-
-
-async def hear(client: ModelClient, prompt: str, **options: object) -> tuple[str, Usage]:
-    text, usage = "", Usage()
-    async with aclosing(client.generate(prompt, SAMPLER, 100, **options)) as reports:  # type: ignore[arg-type]
-        async for report in reports:
-            if isinstance(report, Chunk):
-                text += report.text
-            elif isinstance(report, Done):
-                usage = report.usage
-    return text, usage
-
-
-@pytest.fixture
-async def client() -> AsyncIterator[ModelClient]:
-    client = ModelClient()
-    yield client
-    await client.close()
 
 
 async def test_a_reply_arrives_in_pieces_and_ends_with_its_cost(client: ModelClient, echo_model: Callable[..., Path]):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,13 +15,6 @@ from lethe_app.llm.protocol import RequestPriority, SaveState, StateLocation
 from tests.llm.engines.test_background_jobs import TITLE, begun, hear, load
 
 LONG = "word " * 900
-
-
-@pytest.fixture
-async def client() -> AsyncIterator[ModelClient]:
-    client = ModelClient()
-    yield client
-    await client.close()
 
 
 @pytest.fixture

@@ -95,37 +95,28 @@ def test_a_second_run_asks_nothing_of_pip_and_says_nothing(install: ModuleType, 
     assert "".join(capsys.readouterr()) == ""
 
 
-def test_only_the_lock_that_changed_is_installed_again(install: ModuleType):
+@pytest.mark.parametrize(
+    ("file", "argument", "installed"),
+    [
+        ("packaging/models.lock", "", "models.lock"),
+        ("pyproject.toml", "", "--editable"),
+        ("", "--dev", "dev.lock"),
+    ],
+    ids=["lock", "project file", "tools for tests"],
+)
+def test_only_what_changed_or_is_asked_for_is_installed_again(
+    install: ModuleType, monkeypatch: pytest.MonkeyPatch, file: str, argument: str, installed: str
+):
     install.main()
     calls(install)
-    (install.HERE / "models.lock").write_text("models==2", encoding="utf-8")
+    if file:
+        (install.ROOT / file).write_text("# changed", encoding="utf-8")
+    monkeypatch.setattr(sys, "argv", ["install.py", *argument.split()])
 
     install.main()
 
     (only,) = calls(install)
-    assert only.endswith("models.lock")
-
-
-def test_a_changed_project_file_renews_only_our_own_link(install: ModuleType):
-    install.main()
-    calls(install)
-    (install.ROOT / "pyproject.toml").write_text("[project] # changed", encoding="utf-8")
-
-    install.main()
-
-    (only,) = calls(install)
-    assert "--editable" in only
-
-
-def test_the_tools_for_tests_come_only_when_asked_for(install: ModuleType, monkeypatch: pytest.MonkeyPatch):
-    install.main()
-    calls(install)
-    monkeypatch.setattr(sys, "argv", ["install.py", "--dev"])
-
-    install.main()
-
-    (only,) = calls(install)
-    assert only.endswith("dev.lock")
+    assert installed in only
 
 
 def test_what_failed_is_told_and_tried_again_the_next_time(install: ModuleType, capsys: pytest.CaptureFixture[str]):

@@ -64,13 +64,6 @@ async def begun(client: ModelClient, prompt: str, **wishes: object) -> asyncio.T
 
 
 @pytest.fixture
-async def client() -> AsyncIterator[ModelClient]:
-    client = ModelClient()
-    yield client
-    await client.close()
-
-
-@pytest.fixture
 async def starter(starter_model: Path) -> AsyncIterator[ModelClient]:
     client = ModelClient()
     await load(client, starter_model, context=1024)
