@@ -104,25 +104,25 @@ MAX_WORD_LIST = 8
 NOT_LANGUAGE = ("ui/", "interchange/", "llm/", "prompt/format/")
 """Where longer lists name fields, actions and functions of formats and of the program, and no words of a language."""
 LONG_PATTERNS = 19
-LONG_WORD_LISTS = 33
+LONG_WORD_LISTS = 29
 """How many are left over of patterns and of word lists that are longer; the numbers may only fall."""
 BUDGET: dict[str, tuple[int, int, int]] = {
     "ui": (30403, 3612, 411),
     "services": (15512, 1736, 299),
     "brain": (8853, 903, 164),
     "storage": (4531, 638, 62),
-    "llm": (3797, 418, 84),
+    "llm": (3690, 414, 78),
     "interchange": (2775, 271, 19),
-    "retrieval": (2481, 247, 40),
-    "prompt": (2243, 222, 38),
-    "domain": (2298, 89, 133),
+    "retrieval": (2476, 245, 40),
+    "prompt": (2197, 213, 37),
+    "domain": (2243, 89, 133),
     "agents": (1592, 209, 42),
-    "speech": (1272, 125, 36),
-    "web": (857, 80, 21),
+    "speech": (1246, 124, 36),
+    "web": (849, 79, 21),
     "cli": (742, 68, 2),
     "composition": (528, 96, 3),
-    "(root)": (608, 86, 35),
-    "config": (312, 7, 18),
+    "(root)": (588, 63, 35),
+    "config": (309, 7, 16),
     "dates": (655, 86, 2),
 }
 """Package → statements, functions and classes it may have. A number may be lowered by any commit, and raised only by one of its
