@@ -16,7 +16,7 @@ from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.palette import SPACE_3
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.widgets.line_list import paint_empty_text
-from lethe_app.ui.widgets.table_model import FilteredTableModel
+from lethe_app.ui.widgets.table_model import STEP_SIZE, FilteredTableModel
 
 Row = TypeVar("Row")
 
@@ -157,6 +157,8 @@ class Table(QTableView, Generic[Row]):
     def _find_empty_columns(self, candidates: Iterable[int], first: int = 0, last: int | None = None) -> None:
         """Hide those of the candidates that are empty in the rows from `first` to `last`."""
         rows = self.table_model.visible_rows[first : None if last is None else last + 1]
+        if len(rows) > STEP_SIZE:
+            rows = [*rows[: STEP_SIZE // 2], *rows[-STEP_SIZE // 2 :]]  # all would take too long
         empty = frozenset(column for column in candidates if not any(map(self.table_model.columns[column].text, rows)))
         if empty != self._empty_columns:
             self._empty_columns = empty

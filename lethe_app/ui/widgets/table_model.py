@@ -1,17 +1,18 @@
 """Table model for lists of any length: cells are computed when they are painted, and filtering is one pass over prepared
 texts.
 
-Rows can be added in pieces (`extend`, then `sort_appended_rows`). Search texts and sort keys are computed at most once per
-filling or sorting, so that a key press in the filter only compares strings.
+Rows can be added in pieces (`append_rows`, then `sort_appended_rows`). Search texts and sort keys are computed at most once
+per filling or sorting, so that a key press in the filter only compares strings. A long list is filtered and sorted in steps,
+between which the window answers; the rows before are shown until the last one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Generator, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, QTimer, Signal
 from PySide6.QtGui import QColor
 
 Row = TypeVar("Row")
@@ -33,6 +34,8 @@ COLOUR_ROLE, ICON_ROLE, CHECK_ROLE = (
 SUPPORTED_ROLES = frozenset({TEXT_ROLE, TOOLTIP_ROLE, ALIGNMENT_ROLE, COLOUR_ROLE, ICON_ROLE, CHECK_ROLE})
 """Roles with a value. Qt queries seven roles for every painted cell; for the others `data` returns None at once."""
 
+STEP_SIZE = 4_000
+"""Rows that are filtered or sorted in one step, which takes a few milliseconds; shorter lists are changed at once."""
 MAX_FILTER_STATES = 16
 """Number of filter states that are kept, so that deleting a character in the filter does not search all texts again."""
 
@@ -98,6 +101,10 @@ class FilteredTableModel(QAbstractTableModel, Generic[Row]):
         self._filter_words: tuple[str, ...] = ()
         self._row_filter: Callable[[Row], bool] | None = None
         self.visible_rows: list[Row] = []
+        self._steps: Generator[None, None, list[Row]] | None = None
+        """What is left of filtering and sorting; None if nothing is."""
+        self._step_timer = QTimer(self, interval=0)
+        self._step_timer.timeout.connect(self._take_step)
 
     # Rows and filter
 
@@ -111,6 +118,7 @@ class FilteredTableModel(QAbstractTableModel, Generic[Row]):
         """Append rows at the bottom; a sorted list is sorted again by `sort_appended_rows`."""
         if not rows:
             return
+        self.finish()
         if self._sorted_rows is None:
             self._apply_filter()  # nothing yet, but from now on it grows
         assert self._sorted_rows is not None
@@ -136,7 +144,7 @@ class FilteredTableModel(QAbstractTableModel, Generic[Row]):
             self.endInsertRows()
 
     def sort_appended_rows(self) -> None:
-        """Sort the rows after the last call of `extend`."""
+        """Sort the rows after the last call of `append_rows`."""
         if self._sorted_by is not None:
             self._sorted_rows = None
             self._apply_filter()
@@ -161,6 +169,7 @@ class FilteredTableModel(QAbstractTableModel, Generic[Row]):
 
     def replace_row(self, row: Row) -> None:
         """Replace the row that has the same key, without sorting or filtering again."""
+        self.finish()
         key = self._key(row)
         position = _find_row(self._all_rows, self._key, key)
         if position is None:
@@ -176,7 +185,8 @@ class FilteredTableModel(QAbstractTableModel, Generic[Row]):
             self.dataChanged.emit(self.index(visible_position, 0), self.index(visible_position, len(self.columns) - 1))
 
     def find_visible_row(self, key: Hashable) -> int | None:
-        """Return the index in `visible_rows` of the row with this key; None if it is not shown."""
+        """Return the index in `visible_rows` of the row with this key, after all steps; None if it is not shown."""
+        self.finish()
         return _find_row(self.visible_rows, self._key, key)
 
     def key_of(self, row: Row) -> Hashable:
@@ -192,45 +202,85 @@ class FilteredTableModel(QAbstractTableModel, Generic[Row]):
         """Return the number of all rows, shown or not."""
         return len(self._all_rows)
 
+    # Filtering and sorting
+
+    @property
+    def is_busy(self) -> bool:
+        """Return whether steps of filtering and sorting are left, so that `visible_rows` are still those before."""
+        return self._steps is not None
+
+    def finish(self) -> None:
+        """Take all steps of filtering and sorting that are left, at once."""
+        while self._steps is not None:
+            self._take_step()
+
+    def _take_step(self) -> None:
+        try:
+            if self._steps is not None:
+                next(self._steps)
+        except StopIteration as end:
+            self._steps = None
+            self._step_timer.stop()
+            self.beginResetModel()
+            self.visible_rows = end.value
+            self.endResetModel()
+
     def _apply_filter(self) -> None:
-        self.beginResetModel()
+        self._steps = self._filter_in_steps()
+        if len(self._all_rows) > STEP_SIZE:
+            self._step_timer.start()
+        else:
+            self.finish()
+
+    def _filter_in_steps(self) -> Generator[None, None, list[Row]]:
+        """Return the rows to show. The next call may come before the last step, so nothing incomplete is kept."""
         if self._sorted_rows is None:
-            self._sorted_rows, self._search_texts, self._filter_states = self._sort_rows(), None, []
-        rows = self._sorted_rows
+            sorted_rows = yield from self._sort_in_steps()
+            self._sorted_rows, self._search_texts, self._filter_states = sorted_rows, None, []
+        rows, passing = self._sorted_rows, self._sorted_rows
         if self._filter_words:
             if self._search_texts is None:
-                self._search_texts = self._casefolded_texts(rows)
+                texts = list[str]()
+                for start in range(0, len(rows), STEP_SIZE):
+                    texts += self._casefolded_texts(rows[start : start + STEP_SIZE])
+                    yield
+                self._search_texts = texts
             if not self._filter_states or self._filter_states[-1][0] != self._filter_words:
-                searched_positions = self._filter_states[-1][1] if self._filter_states else range(len(rows))
-                self._filter_states = [
-                    *self._filter_states[1 - MAX_FILTER_STATES :],
-                    (self._filter_words, self._find_matches(searched_positions)),
-                ]
-            rows = [rows[index] for index in self._filter_states[-1][1]]
-        self.visible_rows = list(filter(self._row_filter, rows)) if self._row_filter is not None else list(rows)
-        self.endResetModel()
+                searched, matches = self._filter_states[-1][1] if self._filter_states else range(len(rows)), list[int]()
+                for start in range(0, len(searched), STEP_SIZE):
+                    matches += self._find_matches(searched[start : start + STEP_SIZE])
+                    yield
+                self._filter_states = [*self._filter_states[1 - MAX_FILTER_STATES :], (self._filter_words, matches)]
+            passing = [rows[index] for index in self._filter_states[-1][1]]
+        if self._row_filter is not None:
+            candidates, passing = passing, []
+            for start in range(0, len(candidates), STEP_SIZE):
+                passing += filter(self._row_filter, candidates[start : start + STEP_SIZE])
+                yield
+        return list(passing)
 
-    def _sort_rows(self) -> list[Row]:
+    def _sort_in_steps(self) -> Generator[None, None, list[Row]]:
         if self._sorted_by is None:
             return self._all_rows
         column, is_descending = self._sorted_by
-        sort_column = self.columns[column]
-        by_text: Callable[[Row], Any] = lambda row: sort_column.text(row).casefold()  # noqa: E731 - the default of a key
-        return sorted(self._all_rows, key=sort_column.sort_key or by_text, reverse=is_descending)
+        sort_column, rows = self.columns[column], self._all_rows
+        keys, order = list[Any](), list[int]()
+        key_of = sort_column.sort_key or (lambda row: sort_column.text(row).casefold())
+        for start in range(0, len(rows), STEP_SIZE):
+            keys += map(key_of, rows[start : start + STEP_SIZE])
+            order += sorted(range(start, len(keys)), key=keys.__getitem__, reverse=is_descending)
+            yield
+        # Python merges what is sorted in parts already.
+        return [rows[index] for index in sorted(order, key=keys.__getitem__, reverse=is_descending)]
 
     def _casefolded_texts(self, rows: Sequence[Row]) -> list[str]:
         texts = map(self._search_text, rows)
         return list(texts) if self._is_casefolded else [text.casefold() for text in texts]
 
-    def _find_matches(self, positions: Sequence[int]) -> list[int]:
-        """Return those of the indices whose text contains every word."""
-        texts = self._search_texts or []
-        first, *others = sorted(self._filter_words, key=len, reverse=True)  # the longest is the rarest
-        if len(positions) == len(texts):
-            matches = [index for index, text in enumerate(texts) if first in text]
-        else:
-            matches = [index for index in positions if first in texts[index]]
-        for word in others:
+    def _find_matches(self, indices: Sequence[int]) -> list[int]:
+        """Return the indices of those rows in `_sorted_rows` whose text contains every word."""
+        texts, matches = self._search_texts or [], list(indices)
+        for word in sorted(self._filter_words, key=len, reverse=True):  # the longest is the rarest
             matches = [index for index in matches if word in texts[index]]
         return matches
 
@@ -288,4 +338,7 @@ def _is_narrower(old_words: Sequence[str], new_words: Sequence[str]) -> bool:
 
 
 def _find_row(rows: Sequence[Row], key: Callable[[Row], Hashable], wanted_key: Hashable) -> int | None:
-    return next((position for position, row in enumerate(rows) if key(row) == wanted_key), None)
+    try:
+        return list(map(key, rows)).index(wanted_key)  # much faster than a loop over tens of thousands of rows
+    except ValueError:
+        return None

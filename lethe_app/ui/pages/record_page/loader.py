@@ -77,11 +77,17 @@ class RecordLoader(Generic[Row]):
             self._rows.append_rows(batch)
             self._count_batch(batch)
         self._rows.sort_appended_rows()
+        await self._wait_for_rows()
         self.is_loaded = True
         self._on_loaded(True)
         if self._is_stale:
             self._is_stale = False
             await self._replace()
+
+    async def _wait_for_rows(self) -> None:
+        """Wait until the rows are filtered and sorted."""
+        while self._rows.is_busy:  # noqa: ASYNC110 - it is busy for a few turns of the event loop
+            await asyncio.sleep(0)
 
     async def _replace(self) -> None:
         """Read all records and compare them batch by batch; unchanged ones keep their objects, so that the new ones are freed
@@ -96,6 +102,7 @@ class RecordLoader(Generic[Row]):
             self._count_batch(batch)
         is_same = is_same and len(fresh) == len(current)
         replaced = [] if is_same else self._rows.set_rows(fresh)
+        await self._wait_for_rows()
         self._on_loaded(not is_same)
         await free_in_batches(replaced)
 
