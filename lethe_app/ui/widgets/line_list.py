@@ -2,28 +2,87 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QAbstractItemModel, QModelIndex, QRect, Qt
-from PySide6.QtGui import QColor, QFont, QKeyEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QAbstractScrollArea, QListView
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
 
-from lethe_app.ui.core.palette import PROSE_WIDTH, SPACE_3, SPACE_4, SPACE_8
-from lethe_app.ui.core.theme import Theme
+from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, QRect, Qt, Signal
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QAbstractScrollArea, QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
+
+from lethe_app.ui.core.palette import PROSE_WIDTH, RADIUS_CONTROL, SPACE_1, SPACE_2, SPACE_3, SPACE_4, SPACE_8
+from lethe_app.ui.core.theme import Theme, mix_colours
 
 MAX_EMPTY_TEXT_WIDTH = 560
 """Maximum width of the text of an empty list, in pixels."""
+LINE_ROLE = Qt.ItemDataRole.UserRole
+Index = QModelIndex | QPersistentModelIndex
 
 
-class LineList(QListView):
+@dataclass(frozen=True)
+class Line:
+    """Line of a list, or a heading above others."""
+
+    text: str
+
+    @property
+    def can_open(self) -> bool:
+        """Return whether the line leads somewhere; the arrow keys pass over the others."""
+        return False
+
+    @property
+    def accessible_text(self) -> str:
+        """Return what is read aloud."""
+        return self.text
+
+
+LineType = TypeVar("LineType", bound=Line)
+
+
+class LineModel(QAbstractListModel):
+    """List model of lines in display order."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.lines: list[Any] = []
+
+    def fill(self, lines: Sequence[Line]) -> None:
+        self.beginResetModel()
+        self.lines = list(lines)
+        self.endResetModel()
+
+    def rowCount(self, parent: Index | None = None) -> int:
+        return 0 if parent is not None and parent.isValid() else len(self.lines)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:  # noqa: ANN401 - Qt's own type
+        if not index.isValid() or index.row() >= len(self.lines):
+            return None
+        line: Line = self.lines[index.row()]
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            return line.accessible_text
+        return line if role == LINE_ROLE else line.text if role == Qt.ItemDataRole.DisplayRole else None
+
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        if not index.isValid() or not self.lines[index.row()].can_open:
+            return Qt.ItemFlag.NoItemFlags
+        return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
+
+
+class LineList(QListView, Generic[LineType]):
     """List view in which Enter or a click opens a line; the text `empty_text` is shown while there are none.
 
-    Lines are laid out in batches, so that a long list does not block the window. Subclasses open lines in `_open_index`.
+    Lines are laid out in batches, so that a long list does not block the window.
     """
 
-    def __init__(self, model: QAbstractItemModel, theme: Theme, accessible_name: str) -> None:
+    opened = Signal(object)
+    """Line that was opened."""
+
+    def __init__(self, theme: Theme, accessible_name: str) -> None:
         super().__init__()
         self._theme = theme
+        self._model = LineModel(self)
         self.empty_text = ""
-        self.setModel(model)
+        self.setModel(self._model)
         self.setAccessibleName(accessible_name)
         self.setLayoutMode(QListView.LayoutMode.Batched)
         self.setResizeMode(QListView.ResizeMode.Adjust)
@@ -33,8 +92,33 @@ class LineList(QListView):
         self.clicked.connect(self._open_index)
         theme.changed.connect(self.scheduleDelayedItemsLayout)
 
+    @property
+    def lines(self) -> list[LineType]:
+        """Return the lines in display order; do not modify the list."""
+        return self._model.lines
+
+    @property
+    def current_line(self) -> LineType | None:
+        """Return the line that is current; None if none is."""
+        return self.line_at(self.currentIndex())
+
+    def line_at(self, index: QModelIndex) -> LineType | None:
+        """Return the line at an index; None if there is none."""
+        line: LineType | None = index.data(LINE_ROLE)
+        return line
+
+    def fill(self, lines: Sequence[LineType]) -> None:
+        """Show other lines."""
+        self._model.fill(lines)
+
+    def select_line(self, row: int) -> None:
+        """Make the line with this index current."""
+        self.setCurrentIndex(self._model.index(row))
+
     def _open_index(self, index: QModelIndex) -> None:
-        """Open the line at `index`, unless it is a heading."""
+        line = self.line_at(index)
+        if line is not None and line.can_open:
+            self.opened.emit(line)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter} and self.currentIndex().isValid():
@@ -46,8 +130,57 @@ class LineList(QListView):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
-        if not self.model().rowCount():
+        if not self.lines:
             paint_empty_text(self, self._theme, self.empty_text)
+
+
+class LinePainter(QStyledItemDelegate):
+    """Delegate that paints lines in a centred column of text, as in the chat. Subclasses paint a line in `paint_line`."""
+
+    def __init__(self, theme: Theme, view: QListView) -> None:
+        super().__init__(view)
+        self._theme, self._view = theme, view
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        self.paint_line(painter, option, index.data(LINE_ROLE))
+        painter.restore()
+
+    def paint_line(self, painter: QPainter, option: QStyleOptionViewItem, line: Any) -> None:  # noqa: ANN401 - any kind of line
+        """Paint a line."""
+
+    def _paint_background(self, painter: QPainter, option: QStyleOptionViewItem, *, shows_current: bool) -> None:
+        """Paint what is below the text of the line under the pointer, of the focused and, if it `shows_current`, the current
+        one.
+        """
+        palette, area = self._theme.palette, column_rect(option.rect).adjusted(-SPACE_2, 0, SPACE_2, 0)
+        is_current = shows_current and bool(option.state & QStyle.StateFlag.State_Selected)
+        if is_current or option.state & QStyle.StateFlag.State_MouseOver:
+            painter.setPen(Qt.PenStyle.NoPen)
+            colour, share = (palette.water, 0.12) if is_current else (palette.text, 0.05)
+            painter.setBrush(QColor(mix_colours(palette.background, colour, share)))
+            painter.drawRoundedRect(area, RADIUS_CONTROL, RADIUS_CONTROL)
+        if option.state & QStyle.StateFlag.State_HasFocus:
+            painter.setPen(QPen(QColor(palette.water), 1.5))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRoundedRect(area.adjusted(1, 1, -1, -1), RADIUS_CONTROL, RADIUS_CONTROL)
+
+    def _paint_heading(
+        self, painter: QPainter, option: QStyleOptionViewItem, font: QFont, colour: str, text: str, detail: str = ""
+    ) -> None:
+        """Paint a heading, with a detail at the right end."""
+        area, small = column_rect(option.rect).adjusted(0, 0, 0, -SPACE_1), QFontMetrics(option.font)
+        detail_width = min(small.horizontalAdvance(detail) + SPACE_1, area.width() // 2) if detail else 0
+        text_width = area.width() - (detail_width + SPACE_4 if detail else 0)
+        painter.setFont(font)
+        painter.setPen(QColor(colour))
+        title = QFontMetrics(font).elidedText(text, Qt.TextElideMode.ElideRight, text_width)
+        painter.drawText(area, Qt.AlignmentFlag.AlignBottom, title)
+        painter.setFont(option.font)
+        painter.setPen(QColor(self._theme.palette.muted))
+        shown = small.elidedText(detail, Qt.TextElideMode.ElideRight, detail_width)
+        painter.drawText(area, Qt.AlignmentFlag.AlignBottom | Qt.AlignmentFlag.AlignRight, shown)
 
 
 def column_rect(rect: QRect) -> QRect:

@@ -50,9 +50,7 @@ async def asked(home: Path, script: Path, *, known: bool = True) -> AsyncIterato
         assert isinstance(page, OverviewPage)
         await until(
             lambda: (
-                page.persona_selector.persona_name == "Mira"
-                and (page.row_model.timeline_rows or not known)
-                and "Mira" in page.markdown
+                page.persona_selector.persona_name == "Mira" and (page.fact_list.lines or not known) and "Mira" in page.markdown
             )
         )
         yield scene, page
@@ -73,15 +71,15 @@ async def test_key_moments_stand_in_their_month_with_a_mark_and_lead_to_their_me
             made_by=KEY_MOMENTS,
         )
         await scene.services.core.memory_cache.save_memories("mira", moment)
-        await until(lambda: any(row.moment is not None for row in page.row_model.timeline_rows))
+        await until(lambda: any(row.moment is not None for row in page.fact_list.lines))
 
-        rows = page.row_model.timeline_rows
+        rows = page.fact_list.lines
         index = next(index for index, row in enumerate(rows) if row.moment is not None)
         assert [row.text for row in rows[index - 2 : index + 1]] == ["March 2026", "Key moments", "Tomas became a carpenter."]
         assert "### Key moments\n\n- Tomas became a carpenter. (2026-03-14)" in page.markdown
         assert page.subtitle.accessibleName() == "Mira remembers 3 facts"
         page.by_topic_chip.setChecked(True)
-        assert "Key moments" in [row.text for row in page.row_model.timeline_rows if row.kind is TimelineRowKind.MONTH]
+        assert "Key moments" in [row.text for row in page.fact_list.lines if row.kind is TimelineRowKind.MONTH]
         page.by_topic_chip.setChecked(False)
         page.fact_list.opened.emit(rows[index])
         await until(lambda: scene.page is None and scene.session is not None and str(scene.session.guid) == sources[0][1])
@@ -126,13 +124,11 @@ async def test_a_key_moment_says_until_when_it_held(tmp_path: Path, script: Path
         await scene.services.core.fact_store.save_facts("mira", newer, replaced)
         await scene.services.facts.renew("mira")
 
-        await until(
-            lambda: [row.day for row in page.row_model.timeline_rows if row.moment is not None] == ["14 Mar, until 2 May"]
-        )
+        await until(lambda: [row.day for row in page.fact_list.lines if row.moment is not None] == ["14 Mar, until 2 May"])
 
 
 def shown_moments(page: OverviewPage) -> list[str]:
-    return [row.text for row in page.row_model.timeline_rows if row.moment is not None]
+    return [row.text for row in page.fact_list.lines if row.moment is not None]
 
 
 async def tell(scene: Scene) -> None:
@@ -154,7 +150,7 @@ async def tell(scene: Scene) -> None:
 
 
 def texts(page: OverviewPage, *kinds: TimelineRowKind) -> list[str]:
-    return [row.text for row in page.row_model.timeline_rows if row.kind in (kinds or set(TimelineRowKind))]
+    return [row.text for row in page.fact_list.lines if row.kind in (kinds or set(TimelineRowKind))]
 
 
 async def test_it_is_told_pinned_first_then_the_newest_month_with_its_conversations(tmp_path: Path, script: Path):
@@ -193,16 +189,16 @@ async def test_it_is_told_by_topic_on_request(tmp_path: Path, script: Path):
 async def test_a_line_opens_what_was_said_by_keyboard(tmp_path: Path, script: Path):
     async with asked(tmp_path / "home", script) as (scene, page):
         place = texts(page).index("Tomas keeps bees.")
-        page.fact_list.setCurrentIndex(page.row_model.index(place))
+        page.fact_list.select_line(place)
         QTest.keyClick(page.fact_list, Qt.Key.Key_Return)
         await until(lambda: scene.page is None and "I keep bees." in scene.words)
 
 
 async def test_the_menu_of_a_line_leads_to_what_was_said_and_to_the_fact(tmp_path: Path, script: Path):
     async with asked(tmp_path / "home", script) as (scene, page):
-        rows = {row.text: row for row in page.row_model.timeline_rows}
+        rows = {row.text: row for row in page.fact_list.lines}
 
-        assert not rows["May 2026"].has_source
+        assert not rows["May 2026"].can_open
         assert [entry.title for entry in page.list_actions(rows["From “The bell”"])] == ["Open in the conversation\tEnter"]
         entries = page.list_actions(rows["Tomas keeps bees."])
         assert [entry.title for entry in entries] == [
@@ -211,7 +207,7 @@ async def test_the_menu_of_a_line_leads_to_what_was_said_and_to_the_fact(tmp_pat
             "Pin",
             "Forget…\tDel",
         ]
-        page.fact_list.setCurrentIndex(page.row_model.index(texts(page).index("Tomas keeps bees.")))
+        page.fact_list.select_line(texts(page).index("Tomas keeps bees."))
         entries[2].run()
         await until(lambda: texts(page)[:3] == ["Pinned", "Tomas is allergic.", "Tomas keeps bees."])
         assert page.fact_list.currentIndex().row() == 2, "the same fact, in its new place"
@@ -220,10 +216,10 @@ async def test_the_menu_of_a_line_leads_to_what_was_said_and_to_the_fact(tmp_pat
         entries[0].run()
         await until(lambda: scene.page is None and "I keep bees." in scene.words)
         scene.window.window_actions["overview"].trigger()
-        await until(lambda: isinstance(scene.page, OverviewPage) and scene.page.row_model.timeline_rows)
+        await until(lambda: isinstance(scene.page, OverviewPage) and scene.page.fact_list.lines)
         again = scene.page
         assert isinstance(again, OverviewPage)
-        again.fact_list.setCurrentIndex(again.row_model.index(texts(again).index("Tomas keeps bees.")))
+        again.fact_list.select_line(texts(again).index("Tomas keeps bees."))
         QTest.keyClick(again.fact_list, Qt.Key.Key_F2)
         await until(lambda: isinstance(scene.page, FactPage) and scene.page.detail.fact is not None)
         assert isinstance(scene.page, FactPage)
@@ -238,7 +234,7 @@ async def test_a_fact_is_forgotten_by_its_key_and_taken_back(tmp_path: Path, scr
         page.search.setFocus()
         page.fact_list.setFocus(Qt.FocusReason.TabFocusReason)
         assert page.fact_list.currentIndex().row() == 1, "the first fact, below its heading"
-        page.fact_list.setCurrentIndex(page.row_model.index(texts(page).index("Tomas keeps bees.")))
+        page.fact_list.select_line(texts(page).index("Tomas keeps bees."))
 
         QTest.keyClick(page.fact_list, Qt.Key.Key_Delete)
         dialog = await scene.dialog()
@@ -253,7 +249,7 @@ async def test_a_fact_is_forgotten_by_its_key_and_taken_back(tmp_path: Path, scr
 
 async def test_what_has_no_source_says_so(tmp_path: Path, script: Path):
     async with asked(tmp_path / "home", script) as (scene, page):
-        page.fact_list.setCurrentIndex(page.row_model.index(1))
+        page.fact_list.select_line(1)
         QTest.keyClick(page.fact_list, Qt.Key.Key_Return)
         await until(lambda: scene.toasts)
         assert scene.page is page
@@ -277,7 +273,7 @@ async def test_it_is_copied_and_saved_as_a_text(tmp_path: Path, script: Path):
 
 async def test_where_nothing_is_known_it_says_when_something_will_be(tmp_path: Path, script: Path):
     async with asked(tmp_path / "home", script, known=False) as (scene, page):
-        assert page.row_model.timeline_rows == []
+        assert page.fact_list.lines == []
         assert page.fact_list.empty_text.startswith(
             "No conversation has ended yet. Facts are extracted when a conversation ends"
         )
@@ -302,8 +298,8 @@ async def test_no_fact_of_the_persona_before_is_listed_while_the_next_ones_are_l
 
         page.persona_selector.choose_persona("edmund")
 
-        assert page.row_model.timeline_rows == []
+        assert page.fact_list.lines == []
         is_released.set()
         await until(lambda: page.fact_list.empty_text)
         page.persona_selector.choose_persona("mira")
-        await until(lambda: page.row_model.timeline_rows)
+        await until(lambda: page.fact_list.lines)

@@ -59,7 +59,7 @@ def search_page(scene: Scene) -> SearchPage:
 
 
 def texts(page: SearchPage) -> list[str]:
-    return [line.text for line in page.result_list.result_model.result_lines if line.hit is not None]
+    return [line.text for line in page.result_list.lines if line.hit is not None]
 
 
 def place_of(page: DocumentsPage, row: int) -> QPoint:
@@ -67,7 +67,7 @@ def place_of(page: DocumentsPage, row: int) -> QPoint:
 
 
 def headings(page: SearchPage) -> list[str]:
-    return [line.text for line in page.result_list.result_model.result_lines if line.hit is None]
+    return [line.text for line in page.result_list.lines if line.hit is None]
 
 
 async def test_a_sentence_from_months_ago_is_found_and_enter_jumps_to_it(tmp_path: Path):
@@ -214,7 +214,7 @@ async def test_a_passage_of_a_document_is_found_and_opened_at_its_place(tmp_path
         page = search_page(scene)
         QTest.keyClicks(page.search, "quillon")
         await until(lambda: headings(page) == ["Document · Novel"])
-        assert [line.detail for line in page.result_list.result_model.result_lines] == ["Edmund", "Novel"]
+        assert [line.detail for line in page.result_list.lines] == ["Edmund", "Novel"]
 
         QTest.keyClick(page.search, Qt.Key.Key_Return)
 
@@ -282,7 +282,7 @@ async def test_a_fact_that_was_replaced_says_so_and_is_shown_among_those(tmp_pat
         page = search_page(scene)
         QTest.keyClicks(page.search, "marmalade")
         await until(lambda: texts(page) == [old.fact])
-        assert page.result_list.result_model.result_lines[1].detail.startswith("Replaced fact")
+        assert page.result_list.lines[1].detail.startswith("Replaced fact")
 
         QTest.keyClick(page.search, Qt.Key.Key_Return)
 

@@ -22,11 +22,11 @@ from lethe_app.ui.dialogs.files import ask_for_model_file, ask_for_model_folder
 from lethe_app.ui.pages.advanced_chip import build_advanced_chip
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.environment import PageEnvironment
-from lethe_app.ui.pages.list_page import ListPage
 from lethe_app.ui.pages.models.card import ModelCard, ModelEntry, ModelPageServices
 from lethe_app.ui.pages.models.downloads import DownloadOffer
 from lethe_app.ui.pages.models.embedder_use import EmbedderUse
 from lethe_app.ui.pages.models.speech import SpeechModelSheet
+from lethe_app.ui.pages.record_page.base import ReloadingPage
 from lethe_app.ui.widgets.card_column import CardColumn, create_splitter
 from lethe_app.ui.widgets.labels import build_small_label
 from lethe_app.ui.widgets.layouts import build_row
@@ -38,7 +38,7 @@ MEASURE_INTERVAL_MS = 3000
 """Interval in milliseconds at which the free memory is measured."""
 
 
-class ModelPage(ListPage):
+class ModelPage(ReloadingPage):
     """Page with three tabs: local models, downloads and speech recognition. No network connection is made before the user
     starts a download.
     """
@@ -83,7 +83,7 @@ class ModelPage(ListPage):
         self._measure_timer.start()
         self._show_tab(0)
         self.subtitle.set_full_text(self.tr("searching for models…"))
-        self._schedule_reload()
+        self.reload()
         context.tasks.start_task(self._load_offers())
         context.tasks.start_task(self._load_hardware())
 
@@ -123,7 +123,7 @@ class ModelPage(ListPage):
 
     # Local models.
 
-    async def _reload(self) -> None:
+    async def load(self) -> None:
         self._models = await self._services.models.list_all_models()
         self._update_fits()
         if self.table.current_row is not None:
@@ -227,7 +227,7 @@ class ModelPage(ListPage):
     def _on_download_progress(self, progress: DownloadProgress) -> None:
         self._update_offers()
         if progress.path is not None:
-            self._schedule_reload()
+            self.reload()
             self.speech_sheet.refresh()
 
     def _update_offers(self) -> None:
@@ -262,14 +262,14 @@ class ModelPage(ListPage):
         path = await ask_for_model_file(self._context.dialog_parent)
         if path is not None:
             await self._services.models.load(path)
-            await self._reload()
+            await self.load()
             self.table.select_row(path)
 
     async def _pick_folder(self) -> None:
         folder = await ask_for_model_folder(self._context.dialog_parent)
         if folder is not None:
             await self._services.models.add_folder(folder)
-            await self._reload()
+            await self.load()
 
     def _spawn(self, work: Any, key: str = "") -> None:  # noqa: ANN401 - a coroutine of any result
         self._context.tasks.start_task(work, key=key)

@@ -30,19 +30,10 @@ from lethe_app.ui.core.palette import SPACE_1
 from lethe_app.ui.core.routes import FactsRoute
 from lethe_app.ui.dialogs.files import ask_for_markdown_file
 from lethe_app.ui.pages.context import PageContext
-from lethe_app.ui.pages.environment import PageEnvironment
 from lethe_app.ui.pages.facts.commands import FactEdits
-from lethe_app.ui.pages.list_page import PersonaListPage
-from lethe_app.ui.pages.overview.list import (
-    ROW_ROLE,
-    TimelineList,
-    TimelineModel,
-    TimelineRow,
-    TimelineRowKind,
-    filter_rows,
-)
+from lethe_app.ui.pages.overview.list import TimelineList, TimelineRow, TimelineRowKind, filter_rows
 from lethe_app.ui.pages.persona_selector import PersonaSelector
-from lethe_app.ui.pages.undo_commands import CommandRunner, Step
+from lethe_app.ui.pages.record_page.base import ReloadingPage
 from lethe_app.ui.widgets.buttons import build_chip
 from lethe_app.ui.widgets.context_menu import MenuEntry, popup_menu
 from lethe_app.ui.widgets.flow_layout import FlowLayout
@@ -51,7 +42,7 @@ from lethe_app.ui.widgets.table import SearchField, format_no_match
 EMPTY_TIMELINE = Timeline("", "", ())
 
 
-class OverviewPage(PersonaListPage):
+class OverviewPage(ReloadingPage):
     """Page with the pinned facts first and then the others by month; each row opens its source."""
 
     def __init__(
@@ -60,7 +51,7 @@ class OverviewPage(PersonaListPage):
         persona_selector: PersonaSelector,
         fact_lists: FactLists,
         fact_extraction: FactExtraction,
-        fact_service: FactService,
+        facts: FactService,
         sessions: SessionService,
         memory: MemoryService,
     ) -> None:
@@ -69,17 +60,11 @@ class OverviewPage(PersonaListPage):
         self._sessions, self._memory = sessions, memory
         self._timeline = EMPTY_TIMELINE
         self._absence: FactAbsence | None = None
-        self.row_model = TimelineModel(self)
-        self._undo = CommandRunner(self.undo_stack, context.tasks, self._schedule_reload)
-        self.edits = FactEdits(context, fact_service, self._run_undoable)
+        self.edits = FactEdits(context, facts, self.run_undoable)
         self._build()
-        self._unsubscribers += [
-            fact_service.changed.add(self._reload_if_chosen),
-            sessions.changed.add(self._reload_if_chosen),
-            memory.changed.add(self._reload_if_chosen),
-        ]
-        self.persona_selector.chosen.connect(lambda _persona: self._show_persona())
-        self.persona_selector.emit_chosen()
+        self.follow(facts.changed, sessions.changed, memory.changed)
+        persona_selector.chosen.connect(lambda _persona: self._show_persona())
+        persona_selector.emit_chosen()
 
     def _build(self) -> None:
         self.copy_button = self.add_button(self.tr("Copy"), self.copy_facts, "copy")
@@ -93,7 +78,7 @@ class OverviewPage(PersonaListPage):
         self.include_others_chip = build_chip(
             self.tr("About everyone"), self.tr("Show facts about everyone, not only about you")
         )
-        self.fact_list = TimelineList(self.row_model, self.theme, self.tr("Facts about you"))
+        self.fact_list = TimelineList(self.theme, self.tr("Facts about you"))
         self.fact_list.opened.connect(self._open_row)
         self.fact_list.edit_requested.connect(self._edit_fact)
         self.fact_list.forget_requested.connect(self._forget_fact)
@@ -106,12 +91,8 @@ class OverviewPage(PersonaListPage):
         for chip in (self.by_topic_chip, self.oldest_first_chip, self.include_others_chip):
             chip.toggled.connect(lambda _on: self._update_rows())
             flow.addWidget(chip)
-        self._add_head(self._build_search_row(self.search), self._chips)
+        self.add_head(self.build_search_row(self.search), self._chips)
         self.body.addWidget(self.fact_list, 1)
-
-    def close_page(self) -> None:
-        super().close_page()
-        self._undo.is_open = False
 
     def first_focus_widget(self) -> QWidget:
         return self.fact_list
@@ -123,10 +104,10 @@ class OverviewPage(PersonaListPage):
         self._timeline, self._absence = EMPTY_TIMELINE, None
         self.fact_list.empty_text = ""
         self._update_rows()
-        self._schedule_reload()
+        self.reload()
 
-    async def _reload(self) -> None:
-        persona_id = self.persona_selector.persona_id
+    async def load(self) -> None:
+        persona_id = self.persona_id
         timeline = await self._fact_lists.load_timeline(persona_id)
         timeline = timeline.with_moments(await self._memory.memories(persona_id))
         absence = None if timeline.items else await self._fact_extraction.explain_absence(persona_id)
@@ -141,7 +122,7 @@ class OverviewPage(PersonaListPage):
     def _update_rows(self) -> None:
         name = self._timeline.persona
         self.fact_list.fill_rows(list(filter_rows(list(self._build_rows()), self.search.text())))
-        count = sum(row.item is not None for row in self.row_model.timeline_rows)
+        count = sum(row.item is not None for row in self.fact_list.lines)
         if self.search.text().strip():
             text = format_count(count, self.tr("{n} fact found"), self.tr("{n} facts found"))
         else:
@@ -163,26 +144,26 @@ class OverviewPage(PersonaListPage):
     def _build_rows(self) -> Iterator[TimelineRow]:
         includes_others = self._includes_others
         if pinned := self._timeline.pinned_items(include_others=includes_others):
-            yield TimelineRow(TimelineRowKind.MONTH, self.tr("Pinned"))
+            yield TimelineRow(self.tr("Pinned"), TimelineRowKind.MONTH)
             yield from (_build_fact_row(item, "d MMM yyyy") for item in pinned)
         newest_first = not self.oldest_first_chip.isChecked()
         if self.by_topic_chip.isChecked():
             if moments := self._timeline.listed_moments(include_others=includes_others, newest_first=newest_first):
-                yield TimelineRow(TimelineRowKind.MONTH, self.tr("Key moments"))
+                yield TimelineRow(self.tr("Key moments"), TimelineRowKind.MONTH)
                 for moment in moments:
                     yield self._build_moment_row(moment, "d MMM yyyy")
             topics = self._timeline.group_by_kind(include_others=includes_others, newest_first=newest_first)
             for kind, items in topics.items():
-                yield TimelineRow(TimelineRowKind.MONTH, format_kind(kind))
+                yield TimelineRow(format_kind(kind), TimelineRowKind.MONTH)
                 yield from (_build_fact_row(item, "d MMM yyyy") for item in items)
             return
         for month in self._timeline.group_by_month(include_others=includes_others, newest_first=newest_first):
-            yield TimelineRow(TimelineRowKind.MONTH, _format_month(month))
+            yield TimelineRow(_format_month(month), TimelineRowKind.MONTH)
             if month.moments:
-                yield TimelineRow(TimelineRowKind.TALK, self.tr("Key moments"))
+                yield TimelineRow(self.tr("Key moments"), TimelineRowKind.TALK)
                 yield from (self._build_moment_row(moment) for moment in month.moments)
             for conversation in month.conversations:
-                yield TimelineRow(TimelineRowKind.TALK, self._conversation_title(conversation), session=conversation.session)
+                yield TimelineRow(self._conversation_title(conversation), TimelineRowKind.TALK, session=conversation.session)
                 yield from map(_build_fact_row, conversation.items)
 
     def _build_moment_row(self, moment: MemoryUnit, date_format: str = "d MMM") -> TimelineRow:
@@ -191,7 +172,7 @@ class OverviewPage(PersonaListPage):
         day = _format_day(began, date_format)
         if end is not None and end.date() > began.date():
             day = self.tr("{day}, until {end}").format(day=day, end=_format_day(end, date_format))
-        return TimelineRow(TimelineRowKind.LINE, " ".join(moment.content.split()), day, moment=moment)
+        return TimelineRow(" ".join(moment.content.split()), day=day, moment=moment)
 
     def _conversation_title(self, conversation: TimelineConversation) -> str:
         if conversation.session is None:
@@ -205,15 +186,15 @@ class OverviewPage(PersonaListPage):
     # Opening sources and saving.
 
     def _show_menu(self, point: QPoint) -> None:
-        row = self.fact_list.indexAt(point).data(ROW_ROLE)
-        if isinstance(row, TimelineRow) and row.has_source:
+        row = self.fact_list.line_at(self.fact_list.indexAt(point))
+        if row is not None and row.can_open:
             popup_menu(self, self.fact_list.viewport().mapToGlobal(point), self.list_actions(row))
 
     def list_actions(self, row: TimelineRow) -> list[MenuEntry]:
         """Return the entries of the context menu of a row that has a source."""
         entries = [MenuEntry(self.tr("Open in the conversation\tEnter"), lambda: self._open_row(row))]
         if row.item is not None:
-            persona_id, fact = self.persona_selector.persona_id, row.item.fact
+            persona_id, fact = self.persona_id, row.item.fact
             pin = self.tr("Unpin") if fact.pinned else self.tr("Pin")
             entries += [
                 MenuEntry(self.tr("Edit in Facts…\tF2"), lambda: self._edit_fact(fact)),
@@ -223,16 +204,11 @@ class OverviewPage(PersonaListPage):
         return entries
 
     def _edit_fact(self, fact: ExtractedFact) -> None:
-        self._context.navigator.open(FactsRoute(self.persona_selector.persona_id, fact.guid, is_editing=True))
+        self._context.navigator.open(FactsRoute(self.persona_id, fact.guid, is_editing=True))
 
     def _forget_fact(self, fact: ExtractedFact) -> None:
-        persona_id, name = self.persona_selector.persona_id, self.persona_selector.persona_name
-        self._context.tasks.start_task(self.edits.ask_and_forget(persona_id, name, [fact]), key="fact dialog")
-
-    def _run_undoable(self, title: str, redo_step: Step, undo_step: Step, notice: str) -> None:
-        self._undo.run_command(title, redo_step, undo_step)
-        if notice:
-            self._undo.notify_undoable(self._context.notifier, notice, undo_step)
+        work = self.edits.ask_and_forget(self.persona_id, self.persona_name, [fact])
+        self._context.tasks.start_task(work, key="fact dialog")
 
     def _open_row(self, row: TimelineRow) -> None:
         self._context.tasks.start_task(self._open_source(row), key="timeline source")
@@ -287,22 +263,8 @@ def _format_month(month: TimelineMonth) -> str:
 
 def _build_fact_row(item: TimelineItem, date_format: str = "d MMM") -> TimelineRow:
     day = _format_day(item.when, date_format)
-    return TimelineRow(TimelineRowKind.LINE, " ".join(item.fact.fact.split()), day, item, item.session)
+    return TimelineRow(" ".join(item.fact.fact.split()), TimelineRowKind.LINE, day, item, item.session)
 
 
 def _format_day(moment: datetime, date_format: str) -> str:
     return QLocale().toString(QDate(moment.year, moment.month, moment.day), date_format)
-
-
-def create_page(environment: PageEnvironment, _route: object) -> OverviewPage:
-    """Create the page with the services that it calls."""
-    services = environment.services
-    return OverviewPage(
-        environment.context,
-        environment.create_persona_selector(),
-        services.fact_lists,
-        services.fact_extraction,
-        services.facts,
-        services.sessions,
-        services.memory,
-    )

@@ -15,8 +15,8 @@ from lethe_app.ui.core.palette import SPACE_3
 from lethe_app.ui.core.routes import PersonaRoute
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.environment import PageEnvironment
-from lethe_app.ui.pages.list_page import ListPage
 from lethe_app.ui.pages.personas.deletion import PersonaDeletion
+from lethe_app.ui.pages.record_page.base import ReloadingPage
 from lethe_app.ui.pages.undo_commands import CommandRunner
 from lethe_app.ui.widgets.card_column import CardColumn, create_placeholder
 from lethe_app.ui.widgets.choice_card import ChoiceCard
@@ -54,7 +54,7 @@ class UserPersonaCard(ChoiceCard):
         self.menu_requested.emit(event.globalPos())
 
 
-class UserPersonasPage(ListPage):
+class UserPersonasPage(ReloadingPage):
     """Page with a card for each user persona, and a button that uses the selected one in new conversations."""
 
     def __init__(self, context: PageContext, library: Library, preferences: Preferences, deletion: PersonaDeletion) -> None:
@@ -85,14 +85,14 @@ class UserPersonasPage(ListPage):
         self._edit_button = self.add_button(self.tr("Edit…"), lambda: self._edit_persona(self.selected), "edit")
         self.new_button: QPushButton = self.add_button(self.tr("New"), lambda: self._open_editor(""), "plus", primary=True)
         hint = self.tr("New conversations use the selected user persona. Existing conversations keep theirs.")
-        self._add_head(build_small_label(hint))
+        self.add_head(build_small_label(hint))
         self.body.addWidget(self._sheet, 1)
         self._unsubscribers = [
-            library.changed.add(lambda _nothing: self._schedule_reload()),
-            preferences.changed.add(lambda _settings: self._schedule_reload()),
+            library.changed.add(lambda _nothing: self.reload()),
+            preferences.changed.add(lambda _settings: self.reload()),
         ]
         self.theme.changed.connect(self._update_images)
-        self._schedule_reload()
+        self.reload()
 
     def first_focus_widget(self) -> QWidget:
         return next((card for card in self.cards if card.isChecked()), self.new_button)
@@ -109,7 +109,7 @@ class UserPersonasPage(ListPage):
             if persona.unique_name == persona_id:
                 card.setChecked(True)
 
-    async def _reload(self) -> None:
+    async def load(self) -> None:
         selected_id = self.selected.unique_name if self.selected is not None else self._used_persona_id
         had_focus = any(card.hasFocus() for card in self.cards)
         for card in self.cards:

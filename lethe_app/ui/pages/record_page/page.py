@@ -24,33 +24,29 @@ from collections.abc import AsyncIterator, Callable, Hashable, Mapping, Sequence
 from functools import partial
 from typing import Any, Generic, TypeVar
 
-from PySide6.QtCore import QLocale, QPoint, Qt, QTimer
-from PySide6.QtWidgets import QHBoxLayout, QLayout, QPushButton, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtCore import QLocale, QPoint, Qt
+from PySide6.QtWidgets import QLayout, QPushButton, QStackedWidget, QWidget
 
 from lethe_app.errors import RecordMissing
-from lethe_app.services.events import Listeners
-from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.dialogs.dialogs import run_dialog
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.field_saver import FieldSaver
-from lethe_app.ui.pages.page import Page
 from lethe_app.ui.pages.persona_selector import PersonaSelector
+from lethe_app.ui.pages.record_page.base import ReloadingPage
 from lethe_app.ui.pages.record_page.commands import CommandButtons, Key, RecordCommand
 from lethe_app.ui.pages.record_page.filters import FilterRow
 from lethe_app.ui.pages.record_page.loader import RecordLoader
 from lethe_app.ui.pages.record_page.spec import RecordSpec
-from lethe_app.ui.pages.undo_commands import CommandRunner, Step
+from lethe_app.ui.pages.undo_commands import Step
 from lethe_app.ui.widgets.context_menu import MenuEntry, popup_menu
 from lethe_app.ui.widgets.list_detail_panes import ListDetailPanes
 from lethe_app.ui.widgets.table import SearchField, Table
 from lethe_app.ui.widgets.table_model import FilteredTableModel
 
 Row = TypeVar("Row")
-RELOAD_DELAY_MS = 200
-"""Delay in milliseconds after which the list is read again; further changes within it restart it."""
 
 
-class RecordPage(Page, Generic[Row]):
+class RecordPage(ReloadingPage, Generic[Row]):
     """Page with filters above a list of records, and the details of the selected one beside it."""
 
     rows: FilteredTableModel[Row]
@@ -64,21 +60,17 @@ class RecordPage(Page, Generic[Row]):
 
     def __init__(self, context: PageContext, title: str, persona_selector: PersonaSelector | None = None) -> None:
         """Create the frame; with a persona selector, the list is about one persona."""
-        super().__init__(context.theme, title)
-        self._context, self.persona_selector = context, persona_selector
-        self._unsubscribers: list[Callable[[], None]] = []
+        super().__init__(context, title, persona_selector)
+        self._task_keys += [f"details {id(self)}", f"dialog {id(self)}"]
         self._with_records: list[QWidget] = []
         self._head_buttons_by_title: dict[str, tuple[RecordCommand[Row], QPushButton]] = {}
         self._detail_buttons: list[CommandButtons] = []
         self._wanted_key: Hashable = None
         self._wants_focus = False
         self._shown_key: Hashable = None
-        self.undo = CommandRunner(self.undo_stack, context.tasks, self.reload)
         self.saver = FieldSaver(
             self.undo_stack, context.tasks, context.notifier.report_error, self.store_fields, self.show_field
         )
-        self._reload_timer = QTimer(self, singleShot=True, interval=RELOAD_DELAY_MS)
-        self._reload_timer.timeout.connect(self.reload)
 
     # Building
 
@@ -147,25 +139,14 @@ class RecordPage(Page, Generic[Row]):
     def _build_head_rows(
         self, top: Sequence[QWidget | QLayout], search_row: Sequence[QWidget], head: Sequence[QWidget | QLayout]
     ) -> None:
-        self.head = QWidget()
-        column = QVBoxLayout(self.head)
-        column.setContentsMargins(SPACE_4, SPACE_3, SPACE_4, SPACE_2)
-        column.setSpacing(SPACE_2)
-        line = QHBoxLayout()
-        line.setSpacing(SPACE_2)
-        for widget in (self.persona_selector, self.search if self.spec.search_hint else None, *search_row):
-            if widget is not None:
-                line.addWidget(widget, int(widget is self.search))
-        if not self.spec.search_hint and line.count():
-            line.insertWidget(line.count() - len(search_row), self.filters, 1)
+        line = self.build_search_row(self.search if self.spec.search_hint else None, search_row)
+        has_line = line.count() > 1  # besides the stretch at its end
+        if has_line and not self.spec.search_hint:
+            line.insertWidget(line.count() - 1 - len(search_row), self.filters, 1, Qt.AlignmentFlag.AlignVCenter)
         is_filter_row = self.spec.filters and line.indexOf(self.filters) < 0
-        middle: list[QWidget | QLayout] = [*([line] if line.count() else []), *([self.filters] if is_filter_row else [])]
-        for row in (*top, *middle, *head):
-            column.addWidget(row) if isinstance(row, QWidget) else column.addLayout(row)
+        self.head = self.add_head(*top, *([line] if has_line else []), *([self.filters] if is_filter_row else []), *head)
         if self.spec.filters:
             self.show_with_records(self.filters)
-        self.body.addWidget(self.head)
-        self.head.setVisible(bool(column.count()))  # only now, as a widget without a parent would be shown as a window
 
     def _build_panes(self, detail: QStackedWidget | None, empty_view: QWidget | None) -> None:
         self.stack = QStackedWidget()
@@ -183,20 +164,13 @@ class RecordPage(Page, Generic[Row]):
         self.search.down_pressed.connect(self.table.setFocus)
         self.search.textChanged.connect(lambda _text: self.on_search_changed())
         self.filters.changed.connect(self.apply_filter)
+        self.rows.modelReset.connect(self._on_filtered)
         self.table.current_changed.connect(self._on_current_changed)
         self.table.opened.connect(lambda record: self._run_key(Key.OPEN, [record]))
         self.table.rename_requested.connect(lambda: self._run_key(Key.RENAME, self.selected_records))
         self.table.delete_requested.connect(lambda records: self._run_key(Key.DELETE, records))
         self.table.menu_requested.connect(self._show_menu)
         self.table.selectionModel().selectionChanged.connect(lambda *_both: self.update_commands())
-
-    def follow(self, *listeners: Listeners[Any]) -> None:
-        """Read the list again when one of the services reports a change, but not one of another persona."""
-        self._unsubscribers += [each.add(self._on_change) for each in listeners]
-
-    def _on_change(self, change: object) -> None:
-        if self.persona_selector is None or not isinstance(change, str) or change == self.persona_id:
-            self._reload_timer.start()
 
     # For subclasses
 
@@ -262,14 +236,6 @@ class RecordPage(Page, Generic[Row]):
 
     # The list
 
-    @property
-    def persona_id(self) -> str:
-        """Return the unique name of the persona that the page is about; empty if it is about none."""
-        return self.persona_selector.persona_id if self.persona_selector is not None else ""
-
-    def persona_choice(self) -> PersonaSelector | None:
-        return self.persona_selector
-
     def first_focus_widget(self) -> QWidget:
         return self.search if self.spec.search_hint else self.table
 
@@ -303,6 +269,9 @@ class RecordPage(Page, Generic[Row]):
         """List the records that the search field and the filters let pass."""
         self.table.no_match_text = self.no_match_text()
         self.rows.set_filter(self.search_words, self.build_row_filter())
+        self._on_filtered()
+
+    def _on_filtered(self) -> None:
         self.subtitle.set_full_text(self.format_count())
         self.update_commands()
 
@@ -341,8 +310,7 @@ class RecordPage(Page, Generic[Row]):
     def go_to_record(self, persona_id: str, key: Hashable, *, takes_focus: bool = False) -> None:
         """Choose a persona and show one of its records, as soon as it is loaded."""
         self.panes.show_detail()
-        if self.persona_selector is not None:
-            self.persona_selector.choose_persona(persona_id)
+        self.choose_persona(persona_id)
         self.select_when_loaded(key, takes_focus=takes_focus)
         self.reload()
 
@@ -420,17 +388,13 @@ class RecordPage(Page, Generic[Row]):
             popup_menu(self, position, entries)
 
     def run_undoable(self, title: str, redo_step: Step, undo_step: Step, notice: str = "") -> None:
-        """Run a step now, when what was typed is stored, as a command that `undo_step` takes back, and read the list again
-        after each of them. A notice offers to undo it, also after the page was closed.
-        """
+        """Run a step as a command when what was typed is stored."""
 
         async def save_and_redo() -> None:
             await self.saver.save()
             await redo_step()
 
-        self.undo.run_command(title, save_and_redo, undo_step)
-        if notice:
-            self.undo.notify_undoable(self._context.notifier, notice, undo_step)
+        super().run_undoable(title, save_and_redo, undo_step, notice)
 
     async def confirm_leave(self) -> bool:
         await self.saver.save()
@@ -438,13 +402,5 @@ class RecordPage(Page, Generic[Row]):
 
     def close_page(self) -> None:
         self.saver.close()
-        if self.persona_selector is not None:
-            self.persona_selector.close_field()
         super().close_page()
-        self.undo.is_open = False
-        self._reload_timer.stop()
-        for unsubscribe in self._unsubscribers:
-            unsubscribe()
-        for key in ("details", "dialog"):
-            self._context.tasks.cancel(f"{key} {id(self)}")
         self.loader.close()

@@ -22,7 +22,6 @@ from lethe_app.ui.core.labels.dates import format_date, format_date_time
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.core.routes import DocumentsRoute, FactsRoute, MemoriesRoute, Route, SearchRoute, WorldsRoute
 from lethe_app.ui.pages.context import PageContext
-from lethe_app.ui.pages.environment import PageEnvironment
 from lethe_app.ui.pages.page import Page
 from lethe_app.ui.pages.search.results import ResultGroup, ResultLine, ResultList
 from lethe_app.ui.widgets.buttons import build_chip
@@ -103,7 +102,7 @@ class SearchPage(Page):
         self.persona_selector.currentIndexChanged.connect(lambda _place: self._start_search())
         self._scopes.buttonClicked.connect(lambda _chip: self._on_scope_changed())
         self.by_meaning_chip.toggled.connect(lambda _on: self._on_scope_changed())
-        self.result_list.opened.connect(self.open_hit)
+        self.result_list.opened.connect(lambda line: self.open_hit(line.hit))
 
     def first_focus_widget(self) -> QWidget:
         return self.search
@@ -316,9 +315,3 @@ class SearchPage(Page):
             self._context.open_session(hit.session, None)
         else:
             self._context.navigator.open(FactsRoute(hit.persona_id, hit.id))
-
-
-def create_page(environment: PageEnvironment, _route: object) -> SearchPage:
-    """Create the page with the services that it calls."""
-    services = environment.services
-    return SearchPage(environment.context, services.search, services.session_editing, services.library)
