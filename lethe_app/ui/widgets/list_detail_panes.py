@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
@@ -22,7 +22,7 @@ MIN_WIDTH_FOR_BOTH = 700
 
 
 class ListDetailPanes(QSplitter):
-    """Splitter of a table, or of several by turns in a stack, and the detail of its current row.
+    """Splitter of a table, or of a widget that contains it, and the detail of its current row.
 
     In a narrow window one of them is shown: a click or Enter on a row shows the detail, its back button or Esc the table.
     Index 0 of the detail is its placeholder, which never takes the place of the table, and is hidden beside an empty one.
@@ -31,11 +31,11 @@ class ListDetailPanes(QSplitter):
     detail_in_front = Signal(bool)
     """Emitted with True when the detail has taken the place of the table, and with False when it no longer does."""
 
-    def __init__(self, theme: Theme, lists: Table[Any] | QStackedWidget, detail: QStackedWidget) -> None:
+    def __init__(self, theme: Theme, table: Table[Any], detail: QStackedWidget, list_view: QWidget | None = None) -> None:
+        """Create the panes; `list_view` contains the table if it does not stand alone."""
         super().__init__(Qt.Orientation.Horizontal)
-        self._theme, self._lists, self._detail = theme, lists, detail
-        self._stack = lists if isinstance(lists, QStackedWidget) else None
-        tables: list[Any] = [lists] if self._stack is None else [self._stack.widget(at) for at in range(self._stack.count())]
+        self._theme, self._table, self._detail = theme, table, detail
+        self._list_view = list_view if list_view is not None else table
         self._is_detail_chosen = False
         self.back_button = QToolButton()
         self.back_button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
@@ -50,25 +50,17 @@ class ListDetailPanes(QSplitter):
         build_column(self._bar, (detail, 1), parent=self._side)
         self.setChildrenCollapsible(False)
         self.setHandleWidth(1)
-        self.addWidget(lists)
+        self.addWidget(self._list_view)
         self.addWidget(self._side)
         self.setStretchFactor(0, 1)
-        for table in tables:
-            # Connected before any slot of the page, which may focus a field of the detail: a hidden one would not take it.
-            table.opened.connect(lambda _row: self.show_detail())
-            table.clicked.connect(self._on_clicked)
-            for signal in (table.table_model.modelReset, table.table_model.rowsInserted, table.table_model.rowsRemoved):
-                signal.connect(self._update_layout)
+        # Connected before any slot of the page, which may focus a field of the detail: a hidden one would not take it.
+        table.opened.connect(lambda _row: self.show_detail())
+        table.clicked.connect(self._on_clicked)
+        for signal in (table.table_model.modelReset, table.table_model.rowsInserted, table.table_model.rowsRemoved):
+            signal.connect(self._update_layout)
         detail.currentChanged.connect(lambda _index: self._update_layout())
-        if self._stack is not None:
-            self._stack.currentChanged.connect(lambda _index: self.show_list(take_focus=False))
         theme.changed.connect(self._apply_theme)
         self._apply_theme()
-
-    @property
-    def _table(self) -> Table[Any]:
-        """The table that is shown, or would be in place of the detail."""
-        return cast("Table[Any]", self._lists if self._stack is None else self._stack.currentWidget())
 
     @property
     def is_narrow(self) -> bool:
@@ -102,20 +94,18 @@ class ListDetailPanes(QSplitter):
         else:
             super().keyPressEvent(event)
 
-    def _on_clicked(self, _index: QModelIndex) -> None:
-        # With a key held down, the click adds a row to the selection or takes it out.
-        if QApplication.keyboardModifiers() == Qt.KeyboardModifier.NoModifier:
+    def _on_clicked(self, index: QModelIndex) -> None:
+        # With a key held down, the click adds a row to the selection or takes it out; a check box is only checked.
+        is_checkable = bool(index.flags() & Qt.ItemFlag.ItemIsUserCheckable)
+        if QApplication.keyboardModifiers() == Qt.KeyboardModifier.NoModifier and not is_checkable:
             self.show_detail()
 
     def _update_layout(self, *_changed: object) -> None:
         is_narrow, is_detail_in_front = self.is_narrow, self.is_detail_in_front
         had_focus = self._table.hasFocus()
-        rows = self._table.table_model
-        # A stack of tables divides the rows by a filter, so the current one may be empty although there are rows.
-        has_rows = bool(rows.row_total if self._stack is None else rows.visible_rows)
-        has_content = has_rows or self._detail.currentIndex() > 0
+        has_content = bool(self._table.table_model.row_total) or self._detail.currentIndex() > 0
         self._side.setVisible(is_detail_in_front or (has_content and not is_narrow))
-        self._lists.setVisible(not is_detail_in_front)
+        self._list_view.setVisible(not is_detail_in_front)
         if is_detail_in_front == self._bar.isHidden():
             self._bar.setVisible(is_detail_in_front)
             self.detail_in_front.emit(is_detail_in_front)

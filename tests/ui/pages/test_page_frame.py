@@ -15,9 +15,11 @@ from lethe_app.domain.worldinfo import World
 from lethe_app.errors import LetheError
 from lethe_app.ui.core.routes import PersonaRoute, Route
 from lethe_app.ui.core.theme import Theme
+from lethe_app.ui.pages import undo_commands
 from lethe_app.ui.pages.navigator import PageNavigator
 from lethe_app.ui.pages.page import Page
 from lethe_app.ui.pages.undo_commands import CommandRunner, FieldChange
+from lethe_app.ui.widgets import table_model
 from lethe_app.ui.widgets.fields import FieldKind, FieldSpec, build_field_spec
 from lethe_app.ui.widgets.form import Form
 from lethe_app.ui.widgets.table import Table
@@ -174,7 +176,7 @@ def test_a_field_is_built_from_the_declaration_in_the_model(theme: Theme):
     assert scan_depth.help.startswith("Number of messages to scan for keys")
 
 
-def test_what_is_typed_in_one_go_is_undone_in_one_go(theme: Theme):
+def test_what_is_typed_in_one_go_is_undone_in_one_go(theme: Theme, monkeypatch: pytest.MonkeyPatch):
     page = Page(theme, "Page")
     form = Form([FieldSpec("name", "Name")], theme)
     page.body.addWidget(form)
@@ -192,6 +194,10 @@ def test_what_is_typed_in_one_go_is_undone_in_one_go(theme: Theme):
 
     assert values["name"] == ""
     assert form.value_of("name") == ""
+    monkeypatch.setattr(undo_commands, "MAX_TYPING_PAUSE", 0.0)
+    QTest.keyClicks(field, "Mira")
+    page.undo_stack.undo()
+    assert values["name"] == "Mir", "after a pause, one by one"
 
 
 def test_words_become_chips_and_backspace_takes_the_last(theme: Theme):
@@ -259,8 +265,12 @@ def test_a_table_filters_sorts_and_keeps_its_place(theme: Theme):
     assert table.current_row is None
 
 
+@pytest.mark.parametrize("step_size", [7, table_model.STEP_SIZE])
 @pytest.mark.parametrize("seed", range(20))
-def test_typing_and_taking_back_finds_what_a_look_at_everything_would(seed: int):
+def test_typing_and_taking_back_finds_what_a_look_at_everything_would(
+    seed: int, step_size: int, monkeypatch: pytest.MonkeyPatch, styled_app: object
+):
+    monkeypatch.setattr(table_model, "STEP_SIZE", step_size)  # with the small one, most steps are not taken before the next key
     dice = random.Random(seed)
     rows = FilteredTableModel(COLUMNS, key=lambda row: row[1], search_text=lambda row: row[0])
     everyone = [("".join(dice.choices("ab ", k=6)), number) for number in range(60)]
@@ -277,4 +287,23 @@ def test_typing_and_taking_back_finds_what_a_look_at_everything_would(seed: int)
         else:
             typed = typed[:-1] if dice.random() < 0.45 else typed + dice.choice("ab ")
         rows.set_filter(typed)
-        assert rows.visible_rows == [row for row in everyone if all(word in row[0] for word in typed.split())]
+        if step_size > len(everyone) or dice.random() < 0.3:
+            rows.finish()
+            assert rows.visible_rows == [row for row in everyone if all(word in row[0] for word in typed.split())]
+
+
+async def test_a_long_list_is_filtered_and_sorted_while_the_window_answers(theme: Theme):
+    rows = FilteredTableModel(COLUMNS, key=lambda row: row[0], search_text=lambda row: row[0])
+    table = Table(rows, theme, "People", "Nobody yet.")
+    people = [(f"Person {number * 7 % 20_000}", number) for number in range(20_000)]
+    rows.set_rows(people)
+    await until(lambda: rows.visible_rows)
+    assert table.select_row("Person 77")
+    rows.set_filter("77")
+    rows.sort(0)
+
+    assert rows.is_busy
+    assert rows.visible_rows == people
+    await until(lambda: not rows.is_busy)
+    assert rows.visible_rows == sorted((row for row in people if "77" in row[0]), key=lambda row: row[0].casefold())
+    assert table.current_row == ("Person 77", 77 * 17_143 % 20_000)

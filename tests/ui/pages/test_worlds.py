@@ -19,10 +19,10 @@ from lethe_app.domain.memory import MemoryInsertion, WordLink
 from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.services.worlds.service import WorldOwner, WorldService
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog
+from lethe_app.ui.pages.worlds.actions import RememberDialog
 from lethe_app.ui.pages.worlds.bulk_edit import BulkEditPanel, bulk_fields
 from lethe_app.ui.pages.worlds.commands import reorder_entries, sort_entries
 from lethe_app.ui.pages.worlds.page import WorldPage
-from lethe_app.ui.pages.worlds.remember import RememberDialog
 from lethe_app.ui.pages.worlds.table_model import ENABLED, KEYS, NAME, TOKENS
 from tests.ui.form_fields import button_named, field_of
 from tests.ui.test_accessibility import nameless
@@ -73,6 +73,11 @@ async def undone(page: WorldPage) -> None:
     page.undo_stack.undo()
     started = asyncio.all_tasks() - before
     await until(lambda: all(task.done() for task in started))
+
+
+def run_world_action(page: WorldPage, title: str) -> None:
+    """Choose an entry of the menu of the world on display."""
+    next(one for one in page.list_world_actions(page.book.open_worlds[page.book.stem]) if one.title == title).run()
 
 
 async def enter(scene: Scene) -> WorldPage:
@@ -524,7 +529,7 @@ async def test_a_world_is_deleted_and_taken_back(tmp_path: Path):
 async def test_a_world_is_duplicated_and_renamed_at_once(tmp_path: Path):
     write(tmp_path, "isles", LAMP)
     async with on_page(tmp_path) as (scene, page):
-        page.world_list.duplicate_requested.emit()
+        run_world_action(page, "Duplicate")
         name = page.detail.world_form.form.field_widget("name")
         await until(lambda: page.book.stem == "isles-copy" and name.hasFocus())
         assert isinstance(name, QLineEdit)
@@ -700,19 +705,21 @@ async def test_an_edit_is_tried_at_once(tmp_path: Path):
 async def test_in_a_small_window_one_thing_at_a_time_is_shown(tmp_path: Path):
     write(tmp_path, "isles", LAMP)
     async with on_page(tmp_path) as (scene, page):
-        assert page.panes.is_wide
+        assert not page.panes.is_narrow
         scene.window.resize(900, 640)
-        await until(lambda: not page.panes.is_wide)
+        await until(lambda: page.panes.is_narrow)
         assert page.table.isVisible()
         assert not page.detail.isVisible()
         await choose(page, 0)
         QTest.keyClick(page.table.table, Qt.Key.Key_Return)
         assert page.detail.isVisible()
         assert not page.table.isVisible()
-        QTest.keyClick(page, Qt.Key.Key_Escape)
+        focused = page.focusWidget()
+        assert focused is not None
+        QTest.keyClick(focused, Qt.Key.Key_Escape)
         assert page.table.isVisible()
         scene.window.resize(520, 640)
-        await until(lambda: page.panes.is_list_hidden)
+        await until(page.world_list.isHidden)
         page.worlds_button.click()
         assert page.world_list.isVisible()
         page.trial_button.click()
@@ -778,7 +785,7 @@ async def test_a_world_is_exported_as_world_info_with_what_was_just_typed(tmp_pa
         lamp = page.book.world.entries[0]
         page.book.edit_entries("Edit", [lamp.model_copy(update={"content": "It burns again."})])
 
-        page.world_list.export_requested.emit()
+        run_world_action(page, "Export…")
         dialog = await scene.dialog()
         assert isinstance(dialog, QFileDialog)
         dialog.setDirectory(str(tmp_path))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from operator import attrgetter
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal
@@ -16,7 +15,7 @@ from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.pages.worlds.editor_state import WorldEditorState
 from lethe_app.ui.pages.worlds.labels import tr
-from lethe_app.ui.widgets.buttons import IconButton, build_button
+from lethe_app.ui.widgets.buttons import build_button
 from lethe_app.ui.widgets.card_column import CardColumn
 from lethe_app.ui.widgets.fields import Field, FieldSpec, build_field_spec, create_field
 from lethe_app.ui.widgets.labels import build_heading, build_small_label
@@ -51,7 +50,6 @@ def _remove_from_group(entry: WorldEntry, name: str) -> Mapping[str, object]:
 class BulkEditPanel(QWidget):
     """Panel shown while several entries are selected."""
 
-    back_requested = Signal()
     delete_requested = Signal()
 
     def __init__(self, theme: Theme, book: WorldEditorState, parent: QWidget | None = None) -> None:
@@ -75,18 +73,9 @@ class BulkEditPanel(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
-        column.addLayout(self._build_head())
+        self.title_label.setContentsMargins(SPACE_3, SPACE_2, SPACE_3, SPACE_1)
+        column.addWidget(self.title_label)
         column.addWidget(self.sheet, 1)
-
-    def _build_head(self) -> QHBoxLayout:
-        self.back = IconButton(self._theme, "chevron-left", self.tr("Back to all entries"), colour=attrgetter("text"))
-        self.back.clicked.connect(self.back_requested)
-        row = QHBoxLayout()
-        row.setContentsMargins(SPACE_3, SPACE_2, SPACE_3, SPACE_1)
-        row.addWidget(self.back)
-        row.addWidget(self.title_label)
-        row.addStretch(1)
-        return row
 
     def _build_switches(self) -> QWidget:
         part = QWidget()

@@ -13,6 +13,8 @@ ORDER_STEP = 10
 """Gap between the orders of consecutive entries, which leaves room for others."""
 MAX_SINGLE_REPLACEMENTS = 20
 """Changed entries that are replaced one by one; above it the whole list is rebuilt."""
+
+
 WorldChange = tuple[World, World]
 """World before and after an edit."""
 
@@ -52,11 +54,8 @@ def replace_entries(world: World, entries: Iterable[WorldEntry]) -> World:
     if len(new_versions) > MAX_SINGLE_REPLACEMENTS:
         return world.model_copy(update={"entries": [new_versions.get(entry.guid, entry) for entry in world.entries]})
     result, guids = list(world.entries), [entry.guid for entry in world.entries]
-    for (
-        guid,
-        entry,
-    ) in new_versions.items():  # which is much faster than a look at each of ten thousand, and happens at every key press
-        if guid in guids:
+    for guid, entry in new_versions.items():
+        if guid in guids:  # which is much faster than a loop over ten thousand, and happens at every key press
             result[guids.index(guid)] = entry
     return world.model_copy(update={"entries": result})
 

@@ -6,14 +6,15 @@ import asyncio
 from collections.abc import Sequence
 from functools import cached_property
 
-from PySide6.QtCore import QTimer, Signal
-from PySide6.QtWidgets import QStackedWidget
+from PySide6.QtCore import QSize, QTimer, Signal
+from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.token_counts import TokenCountService
 from lethe_app.services.worlds.key_checks import WorldKeyIndex, check_entry
 from lethe_app.services.worlds.service import WorldService
+from lethe_app.ui.core.theme import interface_font_size
 from lethe_app.ui.pages.advanced_chip import remember_advanced
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.worlds.bulk_edit import BulkEditPanel
@@ -22,11 +23,13 @@ from lethe_app.ui.pages.worlds.editor_state import WorldEditorState
 from lethe_app.ui.pages.worlds.entry_form import EntryForm
 from lethe_app.ui.pages.worlds.settings import WorldSettingsForm
 
+MIN_WIDTH, WIDTH = 330, 372
+"""Minimum and initial width in pixels, at the default text size."""
+
 
 class WorldEntryDetail(QStackedWidget):
     """Pane for the selection; the token count and key checks of an entry run in the background."""
 
-    back_requested = Signal()
     remember_requested = Signal(object)
     delete_requested = Signal()
 
@@ -44,20 +47,23 @@ class WorldEntryDetail(QStackedWidget):
         self._user_messages: list[str] = []
         self._key_index: tuple[World | None, WorldKeyIndex] = (None, WorldKeyIndex())
         self.world_form = WorldSettingsForm(context.theme, book)
-        self._is_wide = True
+        scale = interface_font_size(context.theme.prose_size) / 13
+        self.setMinimumWidth(round(MIN_WIDTH * scale))
+        self._width = round(WIDTH * scale)
+        self.addWidget(QWidget())  # in place of the placeholder of other pages: there is always something to show
         self.addWidget(self.world_form)
-        self.world_form.back_requested.connect(self.back_requested)
         remember_advanced(self.world_form.advanced_chip, "world settings", preferences, context.tasks)
         self._check_timer = QTimer(self, singleShot=True, interval=120)
         self._check_timer.timeout.connect(lambda: context.tasks.start_task(self._check_keys(), key="world-checks"))
+
+    def sizeHint(self) -> QSize:
+        return QSize(self._width, 600)
 
     @cached_property
     def entry(self) -> EntryForm:
         """Form of an entry, created when one is first shown: it is the largest part of the page."""
         form = EntryForm(self._context.theme, self._book)
         remember_advanced(form.more_button, "worlds", self._preferences, self._context.tasks)
-        form.back.setVisible(not self._is_wide)
-        form.back_requested.connect(self.back_requested)
         form.count_requested.connect(lambda text: self._context.tasks.start_task(self._count_tokens(text), key="world-tokens"))
         form.remember_requested.connect(self.remember_requested)
         self.addWidget(form)
@@ -72,8 +78,6 @@ class WorldEntryDetail(QStackedWidget):
     def bulk(self) -> BulkEditPanel:
         """Panel for several entries, created when several are first selected."""
         panel = BulkEditPanel(self._context.theme, self._book)
-        panel.back.setVisible(not self._is_wide)
-        panel.back_requested.connect(self.back_requested)
         panel.delete_requested.connect(self.delete_requested)
         self.addWidget(panel)
         return panel
@@ -107,13 +111,6 @@ class WorldEntryDetail(QStackedWidget):
         """Set the user's messages on which the frequency of keys is measured."""
         self._user_messages = messages
         self._check_timer.start()
-
-    def show_back_buttons(self, *, is_wide: bool) -> None:
-        """Show or hide the back buttons; they are not needed while the table is beside the pane."""
-        self._is_wide = is_wide
-        forms = [self.world_form, *(vars(self)[name] for name in ("entry", "bulk") if name in vars(self))]
-        for form in forms:
-            form.back.setVisible(not is_wide)
 
     def focus_first_field(self) -> None:
         """Focus the first field of the form on display."""

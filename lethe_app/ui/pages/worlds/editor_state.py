@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from uuid import UUID
@@ -178,35 +178,25 @@ class WorldEditorState(QObject):
     # Requests to the world service, which are asynchronous.
 
     def create_world(self, name: str) -> None:
-        created: list[World] = []
-
-        async def redo_step() -> None:
-            if created and (path := trashed.pop("path", None)):
-                await self._worlds.restore(path)
-            else:
-                # Redo restores the file from the trash instead of creating another world.
-                created[:] = [await self._worlds.create(name)]
-            await self.load_worlds(created[0].unique_name)
-
-        trashed: dict[str, Path] = {}
-        self._commands.run_command(
-            self.tr("adding a world"), redo_step, lambda: self._trash_world(created[0].unique_name, trashed)
-        )
+        self._add_world(self.tr("adding a world"), lambda: self._worlds.create(name))
 
     def duplicate_world(self, name: str) -> None:
-        source, created = self.world, list[World]()
-        if source is None:
-            return
-        trashed: dict[str, Path] = {}
+        source = self.world
+        if source is not None:
+            title = self.tr("duplicating “{name}”").format(name=source.name)
+            self._add_world(title, lambda: self._worlds.duplicate(source, name))
+
+    def _add_world(self, title: str, create: Callable[[], Awaitable[World]]) -> None:
+        """Create a world and show it. Redo restores its file from the trash instead of creating another world."""
+        created, trashed = list[World](), dict[str, Path]()
 
         async def redo_step() -> None:
-            if created and (path := trashed.pop("path", None)):
+            if path := trashed.pop("path", None):
                 await self._worlds.restore(path)
             else:
-                created[:] = [await self._worlds.duplicate(source, name)]
+                created[:] = [await create()]
             await self.load_worlds(created[0].unique_name)
 
-        title = self.tr("duplicating “{name}”").format(name=source.name)
         self._commands.run_command(title, redo_step, lambda: self._trash_world(created[0].unique_name, trashed))
 
     def delete_world(self, on_deleted: Callable[[World, Callable[[], None]], object]) -> None:

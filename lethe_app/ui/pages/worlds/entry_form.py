@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from operator import attrgetter
 from typing import Any
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtCore import QSignalBlocker, Signal
+from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from lethe_app.domain.clock import now
 from lethe_app.domain.worldinfo import WorldEntry
@@ -29,11 +28,10 @@ from lethe_app.ui.pages.worlds.fields import (
     text_specs,
 )
 from lethe_app.ui.pages.worlds.labels import format_key_issue
-from lethe_app.ui.widgets.buttons import IconButton
 from lethe_app.ui.widgets.card_column import CardColumn
 from lethe_app.ui.widgets.datetime_field import DateTimeField
 from lethe_app.ui.widgets.form import Form
-from lethe_app.ui.widgets.labels import build_heading
+from lethe_app.ui.widgets.labels import build_heading, build_small_label
 
 TEXT_FIELDS = frozenset({"name", "content"})
 
@@ -44,7 +42,6 @@ class EntryForm(QWidget):
     count_requested = Signal(str)
     """Text whose tokens are to be counted and passed to `show_tokens`."""
     remember_requested = Signal(object)
-    back_requested = Signal()
 
     def __init__(self, theme: Theme, book: WorldEditorState, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -59,10 +56,7 @@ class EntryForm(QWidget):
         )
         self.start_field.changed.connect(lambda moment: self._change_moment("added", moment))
         self.end_field.changed.connect(lambda moment: self._change_moment("end_time", moment))
-        self.warnings_label = QLabel()
-        self.warnings_label.setProperty("small", True)
-        self.warnings_label.setWordWrap(True)
-        self.warnings_label.setTextFormat(Qt.TextFormat.PlainText)
+        self.warnings_label = build_small_label("")
         self.warnings_label.hide()
         self.sheet = CardColumn()
         self._build()
@@ -81,8 +75,6 @@ class EntryForm(QWidget):
             self.sheet.add_widget(widget)
 
     def _build_head(self) -> QHBoxLayout:
-        self.back = IconButton(self._theme, "chevron-left", self.tr("Back to all entries"), colour=attrgetter("text"))
-        self.back.clicked.connect(self.back_requested)
         self.enabled_check = QCheckBox(self.tr("Enabled"))
         self.enabled_check.toggled.connect(self._set_enabled)
         self.remember_button = QPushButton(self.tr("Copy to memories"))
@@ -92,7 +84,6 @@ class EntryForm(QWidget):
         row = QHBoxLayout()
         row.setContentsMargins(SPACE_3, SPACE_2, SPACE_3, SPACE_1)
         row.setSpacing(SPACE_2)
-        row.addWidget(self.back)
         row.addWidget(self.enabled_check)
         row.addStretch(1)
         row.addWidget(self.remember_button)
@@ -142,9 +133,8 @@ class EntryForm(QWidget):
         values = form_values(entry)
         for form in self._forms:
             form.show_values(values)
-        self.enabled_check.blockSignals(True)
-        self.enabled_check.setChecked(entry.enabled)
-        self.enabled_check.blockSignals(False)
+        with QSignalBlocker(self.enabled_check):
+            self.enabled_check.setChecked(entry.enabled)
         # `added` in the past is the time of creation; only a future one delays the activation.
         self.start_field.set_value(entry.added if entry.added > now() else None)
         self.end_field.set_value(entry.end_time)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from uuid import UUID
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QSplitter, QWidget
 
@@ -15,97 +15,28 @@ from lethe_app.services.memory.service import MemoryService
 from lethe_app.services.models.service import ModelService
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.token_counts import TokenCountService
-from lethe_app.services.worlds.service import WorldSaved, WorldService
+from lethe_app.services.worlds.service import OpenWorld, WorldSaved, WorldService
 from lethe_app.services.worlds.world_trial import WorldTrials
 from lethe_app.ui.core.formatting import format_count
 from lethe_app.ui.core.routes import Route, WorldsRoute
-from lethe_app.ui.core.theme import Theme, interface_font_size
+from lethe_app.ui.core.theme import interface_font_size
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
 from lethe_app.ui.pages.context import PageContext
-from lethe_app.ui.pages.environment import PageEnvironment
 from lethe_app.ui.pages.page import Page
-from lethe_app.ui.pages.worlds.deletion import WorldDeletion
+from lethe_app.ui.pages.worlds.actions import WorldActions
 from lethe_app.ui.pages.worlds.detail import WorldEntryDetail
 from lethe_app.ui.pages.worlds.editor_state import WorldEditorState
-from lethe_app.ui.pages.worlds.export import WorldExport
 from lethe_app.ui.pages.worlds.list import WorldList
-from lethe_app.ui.pages.worlds.remember import RememberAction
 from lethe_app.ui.pages.worlds.table import EntryTable
 from lethe_app.ui.pages.worlds.table_model import EntryRows
 from lethe_app.ui.pages.worlds.world_trial import WorldTrial, WorldTrialPanel
+from lethe_app.ui.widgets.card_column import create_splitter
+from lethe_app.ui.widgets.context_menu import MenuEntry
+from lethe_app.ui.widgets.list_detail_panes import ListDetailPanes
 
-WIDE_MIN_WIDTH, MEDIUM_MIN_WIDTH = 1060, 760
-"""Minimum widths in pixels of the layouts with three and with two panes, at the default text size."""
-LIST_WIDTH, DETAIL_WIDTH = 236, 372
-
-
-class WorldPanes(QSplitter):
-    """Splitter that shows list, table and detail; in a medium window list and one of the others, in a narrow one a single
-    pane.
-    """
-
-    layout_changed = Signal()
-
-    def __init__(self, theme: Theme, list_: QWidget, table: QWidget, detail: QWidget) -> None:
-        super().__init__(Qt.Orientation.Horizontal)
-        self._theme, self._list, self._table, self._detail = theme, list_, table, detail
-        self.setChildrenCollapsible(False)
-        self.setHandleWidth(1)
-        for widget in (list_, table, detail):
-            self.addWidget(widget)
-        self.setStretchFactor(1, 1)
-        self._front_pane = "table"
-        self._mode = self._shown_pane = ""
-        self._update_layout()
-
-    @property
-    def is_wide(self) -> bool:
-        return self._mode == "wide"
-
-    @property
-    def is_list_hidden(self) -> bool:
-        return self._mode == "narrow"
-
-    @property
-    def is_detail_in_front(self) -> bool:
-        """True if the detail is shown in place of the table."""
-        return not self.is_wide and self._front_pane == "detail"
-
-    def show_detail(self) -> None:
-        self._show_pane("detail")
-
-    def show_table(self) -> None:
-        self._show_pane("table")
-
-    def toggle_list(self) -> None:
-        """Toggle between the list and the table."""
-        self._show_pane("table" if self._front_pane == "list" else "list")
-
-    def _show_pane(self, front: str) -> None:
-        self._front_pane = front
-        self._update_layout()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._update_layout()
-
-    def _update_layout(self) -> None:
-        scale = interface_font_size(self._theme.prose_size) / 13
-        width = self.width() / scale
-        mode = "wide" if width >= WIDE_MIN_WIDTH else "medium" if width >= MEDIUM_MIN_WIDTH else "narrow"
-        front = self._front_pane if mode != "medium" or self._front_pane != "list" else "table"
-        self._list.setVisible(mode != "narrow" or front == "list")
-        self._table.setVisible(mode == "wide" or front == "table")
-        self._detail.setVisible(mode == "wide" or front == "detail")
-        if (mode, front) == (self._mode, self._shown_pane):
-            return
-        self._mode, self._shown_pane = mode, front
-        self._list.setMinimumWidth(round(150 * scale))
-        self._detail.setMinimumWidth(round(330 * scale))
-        left, right = round(LIST_WIDTH * scale), round(DETAIL_WIDTH * scale)
-        rest = max(self.width() - left, 100)
-        self.setSizes([left, max(rest - right, 100), right] if mode == "wide" else [left, rest, rest])
-        self.layout_changed.emit()
+MIN_WIDTH_FOR_LIST = 760
+"""Minimum width in pixels at which the worlds are listed beside the entries, at the default text size."""
+MIN_LIST_WIDTH, LIST_WIDTH = 150, 236
 
 
 class WorldPage(Page):
@@ -118,7 +49,7 @@ class WorldPage(Page):
         world_trials: WorldTrials,
         token_counts: TokenCountService,
         library: Library,
-        memory_service: MemoryService,
+        memory: MemoryService,
         models: ModelService,
         preferences: Preferences,
     ) -> None:
@@ -126,13 +57,11 @@ class WorldPage(Page):
         self._context, self._worlds, self._world_trials, self._token_counts = context, worlds, world_trials, token_counts
         self.book = WorldEditorState(context, worlds, self.undo_stack)
         self.rows = EntryRows(self.theme, lambda texts: context.tasks.start_task(self._count_tokens(list(texts))))
-        self.world_list = WorldList(self.theme, self._is_in_use)
+        self.world_list = WorldList(self.theme, self._is_in_use, self.list_world_actions)
         self.table = EntryTable(self.theme, self.book, self.rows)
         self.detail = WorldEntryDetail(context, worlds, token_counts, preferences, self.book)
-        self._is_naming_world = False
-        self._remember_action = RememberAction(context, library, memory_service, self.undo_stack)
-        self._world_deletion = WorldDeletion(context, self.book)
-        self.world_export = WorldExport(context, worlds, self.book)
+        self._is_naming_world = self._is_list_in_front = False
+        self.world_actions = WorldActions(context, worlds, library, memory, self.book, self.undo_stack)
         self._build()
         self.world_trial = WorldTrial(context, world_trials, self.book, self.bench_splitter)
         self._add_shortcuts()
@@ -142,18 +71,20 @@ class WorldPage(Page):
 
     def _build(self) -> None:
         self.guard_undo(self.detail)
-        self.panes = WorldPanes(self.theme, self.world_list, self.table, self.detail)
+        scale = interface_font_size(self.theme.prose_size) / 13
+        self.world_list.setMinimumWidth(round(MIN_LIST_WIDTH * scale))
+        self.panes = ListDetailPanes(self.theme, self.table.table, self.detail, self.table)
+        self.splitter = create_splitter(self.world_list, self.panes, stretch_index=1)
+        self.splitter.setSizes([round(LIST_WIDTH * scale), 4 * LIST_WIDTH])
         self.bench_splitter = QSplitter(Qt.Orientation.Vertical)
         self.bench_splitter.setChildrenCollapsible(False)
         self.bench_splitter.setHandleWidth(1)
-        self.bench_splitter.addWidget(self.panes)
+        self.bench_splitter.addWidget(self.splitter)
         self.bench_splitter.setStretchFactor(0, 1)
         self.body.addWidget(self.bench_splitter, 1)
-        self.worlds_button = self.add_button(self.tr("Worlds"), self.panes.toggle_list, "globe")
+        self.worlds_button = self.add_button(self.tr("Worlds"), self._toggle_list, "globe")
         self.trial_button = self.add_button(self.tr("Test entries"), self._toggle_trial_panel, "play")
         self.trial_button.setToolTip(self.tr("Test which entries a text activates  Ctrl+T"))
-        self.panes.layout_changed.connect(self._update_buttons)
-        self._update_buttons()
 
     @property
     def trial_panel(self) -> WorldTrialPanel:
@@ -180,20 +111,16 @@ class WorldPage(Page):
         book.save_finished.connect(self._on_save_finished)
         book.entries_deleted.connect(self._notify_deleted)
         self.world_list.chosen.connect(self._choose_world)
-        self.world_list.create_requested.connect(self._create_world)
-        self.world_list.duplicate_requested.connect(self._duplicate_world)
-        self.world_list.export_requested.connect(self.world_export.export_current)
-        self.world_list.rename_requested.connect(self._focus_world_name)
-        self.world_list.delete_requested.connect(self._world_deletion.delete_current)
-        self.world_list.entries_requested.connect(self._focus_entries)
+        self.world_list.new_button.clicked.connect(self._create_world)
+        self.world_list.table.delete_requested.connect(lambda _worlds: self.world_actions.delete_current())
+        self.world_list.table.opened.connect(lambda _world: self._focus_entries())
         self.table.entries_selected.connect(self._show_detail)
         self.table.opened.connect(lambda _entry: self._edit_selected())
         self.table.settings_requested.connect(self._show_world_settings)
         self.table.new_requested.connect(self._new_entry)
-        self.table.remember_requested.connect(self._remember_action.copy_entry)
-        self.detail.remember_requested.connect(self._remember_action.copy_entry)
+        self.table.remember_requested.connect(self.world_actions.copy_entry)
+        self.detail.remember_requested.connect(self.world_actions.copy_entry)
         self.detail.delete_requested.connect(lambda: book.delete_entries(self.table.table.selected_rows))
-        self.detail.back_requested.connect(self._back_to_table)
         self.world_trial.opened.connect(self._show_entry)
 
     async def _load_page(self) -> None:
@@ -240,27 +167,31 @@ class WorldPage(Page):
         self.book.close()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Close the entry test or the detail on Esc before the page itself."""
+        """Close the entry test on Esc before the page itself."""
         focus = self.focusWidget()
         if event.key() == Qt.Key.Key_Escape and self.world_trial.contains_widget(focus):
             self._toggle_trial_panel()
-        elif event.key() == Qt.Key.Key_Escape and self.panes.is_detail_in_front:
-            self._back_to_table()
         else:
             super().keyPressEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._update_panes()
+        self._update_layout()
 
-    def _update_buttons(self) -> None:
-        self.worlds_button.setVisible(self.panes.is_list_hidden)
-        self.table.edit_button.setVisible(not self.panes.is_wide)
-        self.detail.show_back_buttons(is_wide=self.panes.is_wide)
+    def _toggle_list(self) -> None:
+        """Show the list of worlds in place of the entries, or these again."""
+        self._is_list_in_front = not self._is_list_in_front
+        self._update_layout()
 
-    def _update_panes(self) -> None:
-        """Hide everything else while the entry test is open in a window too narrow for both."""
-        self.panes.setVisible(not self.world_trial.is_open or self.trial_panel.fits_beside(self.width()))
+    def _update_layout(self) -> None:
+        """Show the list of worlds or the entries by turns where there is no room for both, and neither beside the entry test
+        in a window too narrow for it.
+        """
+        is_small = self.width() < MIN_WIDTH_FOR_LIST * interface_font_size(self.theme.prose_size) / 13
+        self.worlds_button.setVisible(is_small)
+        self.world_list.setVisible(not is_small or self._is_list_in_front)
+        self.panes.setVisible(not is_small or not self._is_list_in_front)
+        self.splitter.setVisible(not self.world_trial.is_open or self.trial_panel.fits_beside(self.width()))
 
     async def _save(self) -> None:
         await self._worlds.flush()
@@ -282,6 +213,16 @@ class WorldPage(Page):
         self.rows.set_tokens(dict(zip(texts, await self._token_counts.count(texts), strict=True)))
 
     # worlds
+
+    def list_world_actions(self, open_world: OpenWorld) -> list[MenuEntry]:
+        """Return the menu of a world."""
+        delete = self.tr("Reset to default…\tDel") if open_world.is_shipped else self.tr("Delete…\tDel")
+        return [
+            MenuEntry(self.tr("Rename\tF2"), self._focus_world_name),
+            MenuEntry(self.tr("Duplicate"), self._duplicate_world),
+            MenuEntry(self.tr("Export…"), self.world_actions.export_current),
+            MenuEntry(delete, self.world_actions.delete_current, open_world.is_own),
+        ]
 
     def _is_in_use(self, stem: str) -> bool:
         return any(stem in names for names in self.book.bindings.values())
@@ -337,8 +278,12 @@ class WorldPage(Page):
 
     def _focus_entries(self) -> None:
         """Move the focus from the list to the entries."""
-        self.panes.show_table()
-        self.table.table.setFocus()
+        self._show_entries()
+        self.panes.show_list()
+
+    def _show_entries(self) -> None:
+        self._is_list_in_front = False
+        self._update_layout()
 
     # entries
 
@@ -354,24 +299,20 @@ class WorldPage(Page):
 
     def _edit_selected(self) -> None:
         """Show the selected entries and focus the first field."""
+        self._show_entries()
         self._show_detail()
         self.panes.show_detail()
         self.detail.focus_first_field()
 
     def _show_world_settings(self) -> None:
+        self._show_entries()
         self.table.table.clearSelection()
         self._show_detail()
         self.panes.show_detail()
 
-    def _back_to_table(self) -> None:
-        self.panes.show_table()
-        self.table.table.setFocus()
-
     def _show_detail(self) -> None:
         """Show the selected entries, or the settings of the world if there are none."""
-        entries = self.table.table.selected_rows
-        self.detail.show_selection(entries)
-        self.table.edit_button.setEnabled(bool(entries))
+        self.detail.show_selection(self.table.table.selected_rows)
 
     def _notify_deleted(self, stem: str, entries: list[WorldEntry]) -> None:
         notice = self.tr("“{name}” was deleted.").format(name=entries[0].name or self.tr("An entry"))
@@ -387,29 +328,14 @@ class WorldPage(Page):
     def _toggle_trial_panel(self) -> None:
         """Open the entry test and focus its text, or close it."""
         self.world_trial.toggle_panel()
-        self._update_panes()
+        self._update_layout()
         if not self.world_trial.is_open:
             self.table.table.setFocus()
 
     def _show_entry(self, stem: str, guid: UUID) -> None:
         """Show the entry of a test result, in whichever world it is."""
         self._choose_world(stem)
-        if self.panes.isHidden():
+        if self.splitter.isHidden():
             self._toggle_trial_panel()
         self.table.select_entry(guid)
         self._edit_selected()
-
-
-def create_page(environment: PageEnvironment, _route: object) -> WorldPage:
-    """Create the page with the services that it calls."""
-    services = environment.services
-    return WorldPage(
-        environment.context,
-        services.worlds,
-        services.world_trials,
-        services.token_counts,
-        services.library,
-        services.memory,
-        services.models,
-        services.preferences,
-    )

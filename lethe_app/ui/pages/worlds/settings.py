@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from operator import attrgetter
 from typing import Any
 
-from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtCore import QSignalBlocker, Qt
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
 
 from lethe_app.domain.worldinfo import World
@@ -16,7 +15,7 @@ from lethe_app.ui.core.labels.fields import field_title
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.pages.worlds.editor_state import WorldEditorState
-from lethe_app.ui.widgets.buttons import IconButton, build_chip
+from lethe_app.ui.widgets.buttons import build_chip
 from lethe_app.ui.widgets.card_column import CardColumn
 from lethe_app.ui.widgets.fields import FieldKind, FieldSpec, build_field_spec
 from lethe_app.ui.widgets.form import Form
@@ -43,8 +42,6 @@ def world_specs() -> list[FieldSpec]:
 class WorldSettingsForm(QWidget):
     """Form of a world, shown while no entry is selected."""
 
-    back_requested = Signal()
-
     def __init__(self, theme: Theme, book: WorldEditorState, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._book = book
@@ -54,11 +51,7 @@ class WorldSettingsForm(QWidget):
         for owner, tick in self.owner_checks.items():
             tick.clicked.connect(lambda on, owner=owner: self._set_binding(owner, on))
         self._other_users: Mapping[str, Sequence[str]] = {}
-        self.others_label = build_small_label("")
-        self.others_label.setTextFormat(Qt.TextFormat.PlainText)  # names may look like markup
-        self.origin_label = QLabel()
-        self.origin_label.setProperty("small", True)
-        self.origin_label.setWordWrap(True)
+        self.others_label, self.origin_label = build_small_label(""), build_small_label("")
         sheet = CardColumn()
         sheet.column.setContentsMargins(SPACE_3, SPACE_2, SPACE_3, SPACE_3)
         sheet.add_widget(self._build_owners())
@@ -67,15 +60,12 @@ class WorldSettingsForm(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
-        column.addLayout(self._build_head(theme))
+        column.addLayout(self._build_head())
         column.addWidget(sheet, 1)
 
-    def _build_head(self, theme: Theme) -> QHBoxLayout:
-        self.back = IconButton(theme, "chevron-left", self.tr("Back to all entries"), colour=attrgetter("text"))
-        self.back.clicked.connect(self.back_requested)
+    def _build_head(self) -> QHBoxLayout:
         row = QHBoxLayout()
         row.setContentsMargins(SPACE_3, SPACE_2, SPACE_3, SPACE_1)
-        row.addWidget(self.back)
         row.addWidget(build_heading(self.tr("World settings")))
         row.addStretch(1)
         self.advanced_chip = build_chip(self.tr("Advanced"), self.tr("Show how the conversation is scanned for keys"))

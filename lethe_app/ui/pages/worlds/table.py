@@ -15,14 +15,11 @@ from lethe_app.ui.core.icons import BUTTON_ICON_SIZE, load_button_icon, load_ico
 from lethe_app.ui.core.palette import SPACE_2, SPACE_3
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.pages.worlds.editor_state import WorldEditorState
-from lethe_app.ui.pages.worlds.table_model import KEYS, ORDER, POSITION, PRIORITY, TOKENS, USES, EntryRows
+from lethe_app.ui.pages.worlds.table_model import EntryRows
 from lethe_app.ui.widgets.buttons import build_button
 from lethe_app.ui.widgets.labels import build_small_label
 from lethe_app.ui.widgets.table import SearchField, Table
 
-HIDEABLE_COLUMNS = (ORDER, USES, PRIORITY, TOKENS, POSITION, KEYS)
-"""Columns that a narrow table hides, the first one first."""
-MIN_NAME_WIDTH = 200
 MIN_SEARCH_WIDTH = 122
 """Minimum width of the search field in pixels: in a small window, the list of worlds beside the table needs the rest."""
 
@@ -41,6 +38,7 @@ class EntryTableView(Table[WorldEntry]):
         self.setDragDropMode(Table.DragDropMode.InternalMove)
         self.setDefaultDropAction(Qt.DropAction.MoveAction)
         self.setDragDropOverwriteMode(False)
+        self.horizontalHeader().setMinimumSectionSize(24)
         self.horizontalHeader().setSortIndicatorClearable(True)  # the third click leads back to their own order
         self._selection_timer = QTimer(self, singleShot=True, interval=0)
         self._selection_timer.timeout.connect(self.entries_selected)
@@ -120,21 +118,15 @@ class EntryTable(QWidget):
         self.settings_button = QPushButton(self.tr("World settings"))
         self.settings_button.setIconSize(BUTTON_ICON_SIZE)
         self.settings_button.clicked.connect(self.settings_requested)
-        self.edit_button = build_button(self.tr("Edit"), tooltip=self.tr("Edit the selected entries  Enter"))
-        self.edit_button.clicked.connect(lambda: self.opened.emit(self.table.current_row))
         self.new_button = build_button(self.tr("New entry"))
         self.new_button.setIconSize(BUTTON_ICON_SIZE)
         self.new_button.clicked.connect(self.new_requested)
-        self._head_buttons = (self.order_button, self.edit_button, self.new_button)
+        self._head_buttons = (self.order_button, self.new_button)
         head = QHBoxLayout()
         head.setContentsMargins(SPACE_3, SPACE_2, SPACE_3, SPACE_2)
         head.setSpacing(SPACE_2)
-        head.addWidget(self.search, 1)
-        head.addWidget(self.count_label)
-        head.addWidget(self.order_button)
-        head.addWidget(self.settings_button)
-        head.addWidget(self.edit_button)
-        head.addWidget(self.new_button)
+        for widget in (self.search, self.count_label, self.order_button, self.settings_button, self.new_button):
+            head.addWidget(widget, int(widget is self.search))
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
@@ -173,16 +165,6 @@ class EntryTable(QWidget):
 
     def resizeEvent(self, event: object) -> None:
         super().resizeEvent(event)  # type: ignore[arg-type]  # Qt's own
-        self._fit_columns()
-
-    def _fit_columns(self) -> None:
-        """Hide columns in the order of `HIDEABLE_COLUMNS` until the name column has its minimum width."""
-        header, rows = self.table.horizontalHeader(), self.rows
-        free_width = self.table.width() - MIN_NAME_WIDTH
-        for column in (0, *reversed(HIDEABLE_COLUMNS)):
-            free_width -= rows.columns[column].width
-            self.table.setColumnHidden(column, free_width < 0 and column != 0)
-        header.setMinimumSectionSize(24)
         self._fit_head()
 
     def _fit_head(self) -> None:

@@ -11,7 +11,7 @@ from uuid import UUID
 from PySide6.QtCore import QByteArray, QMimeData, QModelIndex, QPersistentModelIndex, Qt, QTimer, Signal
 
 from lethe_app.domain.worldinfo import World, WorldEntry
-from lethe_app.ui.core.theme import Theme, interface_font_size
+from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.pages.worlds.commands import MAX_SINGLE_REPLACEMENTS, order_key, sort_entries
 from lethe_app.ui.pages.worlds.labels import format_keys, format_position
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
@@ -58,31 +58,22 @@ class EntryRows(FilteredTableModel[WorldEntry]):
         self._count_timer.timeout.connect(self._request_pending_counts)
 
     def _build_columns(self) -> list[Column[WorldEntry]]:
-        def scale_width(pixels: int) -> int:
-            return round(pixels * interface_font_size(self._theme.prose_size) / 13)
+        def format_priority(entry: WorldEntry) -> str:
+            return str(entry.priority)
 
-        entry = Column[WorldEntry]
+        def count_uses(entry: WorldEntry) -> int:
+            return self._use_counts.get(entry.guid, 0)
+
+        tr, by, entry = self.tr, attrgetter, Column[WorldEntry]
         return [
-            entry("", lambda _one: "", lambda one: not one.enabled, scale_width(36), is_checked=lambda one: one.enabled),
-            entry(self.tr("Name"), lambda one: one.name or one.content[:80], width=0, colour=self._text_colour),
-            entry(self.tr("Keys"), format_keys, width=scale_width(220), colour=lambda _one: self._theme.palette.muted),
-            entry(self.tr("Position"), format_position, lambda one: one.position_index, scale_width(128)),
-            entry(self.tr("Tokens"), self._format_tokens, self._token_sort_key, scale_width(66), is_right_aligned=True),
-            entry(
-                self.tr("Priority"),
-                lambda one: str(one.priority),
-                lambda one: one.priority,
-                scale_width(68),
-                is_right_aligned=True,
-            ),
-            entry(self.tr("Order"), lambda one: str(one.order), lambda one: one.order, scale_width(58), is_right_aligned=True),
-            entry(
-                self.tr("Uses"),
-                self._format_uses,
-                lambda one: self._use_counts.get(one.guid, 0),
-                scale_width(64),
-                is_right_aligned=True,
-            ),
+            entry("", lambda _one: "", lambda one: not one.enabled, 36, is_checked=by("enabled")),
+            entry(tr("Name"), lambda one: one.name or one.content[:80], width=0, min_width=200, colour=self._text_colour),
+            entry(tr("Keys"), format_keys, width=220, hides_at=6, colour=lambda _one: self._theme.palette.muted),
+            entry(tr("Position"), format_position, by("position_index"), 128, hides_at=5),
+            entry(tr("Tokens"), self._format_tokens, self._token_sort_key, 66, hides_at=4, is_right_aligned=True),
+            entry(tr("Priority"), format_priority, by("priority"), 68, hides_at=3, is_right_aligned=True),
+            entry(tr("Order"), lambda one: str(one.order), by("order"), 58, hides_at=1, is_right_aligned=True),
+            entry(tr("Uses"), self._format_uses, count_uses, 64, hides_at=2, is_right_aligned=True),
         ]
 
     # filling

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from operator import attrgetter
 from uuid import UUID
 
-from PySide6.QtCore import QObject, QSignalBlocker, Qt, QTimer, Signal
+from PySide6.QtCore import QObject, QSignalBlocker, QTimer, Signal
 from PySide6.QtGui import QColor, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import (
     QBoxLayout,
     QCheckBox,
     QFrame,
     QHBoxLayout,
-    QLabel,
     QSplitter,
     QTextEdit,
     QVBoxLayout,
@@ -31,6 +31,7 @@ from lethe_app.ui.pages.worlds.editor_state import WorldEditorState
 from lethe_app.ui.pages.worlds.labels import explain_result
 from lethe_app.ui.widgets.buttons import build_button
 from lethe_app.ui.widgets.fields import NoWheelComboBox
+from lethe_app.ui.widgets.labels import create_text_label
 from lethe_app.ui.widgets.table import Table
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 from lethe_app.ui.widgets.text_area import TextAreaField
@@ -69,36 +70,24 @@ class WorldTrialPanel(QFrame):
         self.repeat_button = build_button(self.tr("Run 20×"))
         self.repeat_button.setCheckable(True)
         self.repeat_button.setToolTip(self.tr("Run the test 20 times to see how often each entry is activated"))
-        self.summary_label = QLabel()
-        self.summary_label.setWordWrap(True)
-        self.summary_label.setTextFormat(Qt.TextFormat.PlainText)
+        self.summary_label = create_text_label("")
         self.rows: FilteredTableModel[TrialEntryResult] = FilteredTableModel(
             self._build_columns(), lambda one: one.entry.guid, lambda one: one.entry.name
         )
         self.table = Table(self.rows, theme, self.tr("Test results"), self.tr("No entries activated."))
-        self.full_reason_label = QLabel()
-        self.full_reason_label.setProperty("small", True)
-        self.full_reason_label.setWordWrap(True)
-        self.full_reason_label.setTextFormat(Qt.TextFormat.PlainText)
+        self.full_reason_label = create_text_label("", "small")
         self.full_reason_label.hide()
         self._run_timer = QTimer(self, singleShot=True, interval=RUN_DELAY_MS)
         self._build()
         self._connect()
 
     def _build_columns(self) -> list[Column[TrialEntryResult]]:
-        def scale_width(pixels: int) -> int:
-            return round(pixels * interface_font_size(self._theme.prose_size) / 13)
-
+        tr, name = self.tr, lambda one: one.entry.name or one.entry.content[:60]
         return [
-            Column(
-                self.tr("Entry"),
-                lambda one: one.entry.name or one.entry.content[:60],
-                width=scale_width(212),
-                icon=self._result_icon,
-            ),
-            Column(self.tr("Reason"), explain_result, width=0, colour=self._text_colour),
-            Column(self.tr("Tokens"), _format_tokens, lambda one: one.tokens, scale_width(64), is_right_aligned=True),
-            Column(self.tr("Rate"), _format_share, lambda one: one.share or 0.0, scale_width(72), is_right_aligned=True),
+            Column(tr("Entry"), name, width=212, icon=self._result_icon),
+            Column(tr("Reason"), explain_result, width=0, min_width=120, colour=self._text_colour),
+            Column(tr("Tokens"), _format_tokens, attrgetter("tokens"), 64, is_right_aligned=True),
+            Column(tr("Rate"), _format_share, lambda one: one.share or 0.0, 72, is_right_aligned=True),
         ]
 
     def _build(self) -> None:
