@@ -38,7 +38,7 @@ class PageSpec(ActionSpec):
 
     _: KW_ONLY
     module: str
-    """Module below `lethe_app.ui.pages` whose function `create_page` creates the page; imported when it is first opened."""
+    """Module of the page below `lethe_app.ui.pages`, imported when it is first opened."""
     tabs: TabGroup | None = None
     tab_title: str = ""
     """Title of its tab if it is not that of the action."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING
+from inspect import signature
+from typing import TYPE_CHECKING, TypeVar
 
 from lethe_app.ui.core.routes import PAGES
 from lethe_app.ui.pages.persona_selector import PersonaSelector
@@ -24,9 +25,12 @@ if TYPE_CHECKING:
     from lethe_app.ui.transcript.chat_view import ChatView
 
 
+Created = TypeVar("Created")
+
+
 @dataclass(frozen=True)
 class PageEnvironment:
-    """What the pages of one window are created from; the function `create_page` of each gives it the services that it calls."""
+    """What the pages of one window are created from."""
 
     context: PageContext
     services: AppServices
@@ -38,16 +42,38 @@ class PageEnvironment:
     speech_output: SpeechOutput
     """Voices, and the speaking of samples."""
 
-    def create_persona_selector(self, *, with_worlds: bool = False) -> PersonaSelector:
-        """Create the choice of the persona of a page, or of a world."""
-        return PersonaSelector(self.context, self.services.library, self.services.preferences, with_worlds=with_worlds)
+    def create_persona_selector(self) -> PersonaSelector:
+        """Create the choice of the persona of a page."""
+        return PersonaSelector(self.context, self.services.library, self.services.preferences)
+
+    def create_owner_selector(self) -> PersonaSelector:
+        """Create the choice of the persona or world of a page."""
+        return PersonaSelector(self.context, self.services.library, self.services.preferences, with_worlds=True)
 
     def create_persona_deletion(self) -> PersonaDeletion:
         """Create the deletion of personas, which opens another session in place of one of a deleted persona."""
         services = self.services
         return PersonaDeletion(self.context, services.library, services.preferences, services.sessions)
 
+    def create(self, factory: Callable[..., Created], **others: object) -> Created:
+        """Call a class or function with what its parameters are named after: one of the `others`, a field of this environment,
+        a widget that it has a method `create_…` for, or else a service.
+        """
+        # That of the class itself would be Qt's.
+        function = factory.__init__ if isinstance(factory, type) else factory  # type: ignore[misc]  # it is a class
+        names = list(signature(function).parameters)
+        given = {"environment": self, **others}
+        for name in names[int(isinstance(factory, type)) :]:  # without `self`
+            if name not in given:
+                build = getattr(self, f"create_{name}", None)
+                given[name] = build() if build is not None else getattr(self, name, None) or getattr(self.services, name)
+        return factory(**{name: given[name] for name in names if name in given})
+
     def create_page(self, route: Route) -> Page:
-        """Create the page of a route. Its module is imported when it is first opened, so that none delays the start."""
-        page: Page = import_module(f"lethe_app.ui.pages.{PAGES[type(route)].module}").create_page(self, route)
-        return page
+        """Create the page of a route: the class of pages in its module, or what the function `create_page` in it returns. The
+        module is imported when the page is first opened, so that none delays the start.
+        """
+        module = import_module(f"lethe_app.ui.pages.{PAGES[type(route)].module}")
+        own = [kind for name, kind in vars(module).items() if name.endswith("Page") and kind.__module__ == module.__name__]
+        page: Page = self.create(getattr(module, "create_page", None) or own[0], route=route, _route=route)
+        return page        return page
