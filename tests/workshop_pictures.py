@@ -11,6 +11,8 @@ from uuid import UUID
 from PySide6.QtWidgets import QApplication
 
 from lethe_app.composition.app_services import AppServices
+from lethe_app.domain.agent_runs import ReplyRating
+from lethe_app.domain.chat import Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact, MadeBy
 from lethe_app.domain.memory import MemoryUnit
@@ -83,6 +85,19 @@ async def remember(services: AppServices, sessions: dict[str, str]) -> None:
     await services.indexing.index_all_pending()
 
 
+async def object_to_some(services: AppServices, sessions: dict[str, str]) -> None:
+    """Mark memories as irrelevant to what was said, and dislike replies, one of them with a reason."""
+    lines = await services.sessions.page(UUID(sessions["Through the Needle"]), 0, 12)
+    said, replies = [one for one in lines if one.role is Role.USER], [one for one in lines if one.role is Role.ASSISTANT]
+    for message in said:
+        turn = await services.core.turn_memories.get(message.id)
+        for recalled in turn.recalled[:2] if turn is not None else ():
+            await services.objections.add_objection(MIRA, recalled.memory, message)
+    for reply in replies[:2]:
+        await services.feedback.rate_reply(reply.id, ReplyRating.BAD)
+    await services.feedback.save_reason(replies[0].id, 0, "far too long")
+
+
 async def remembering(studio: Studio, script: str) -> None:
     """The conversation with the panel beside it that says why."""
     async with studio.window(theme="dark", model_path=script, last_session=studio.sessions["Through the Needle"]) as scene:
@@ -115,6 +130,7 @@ async def pages(studio: Studio, script: str) -> None:
         scene.window.resize(1280, 820)
         await scene.services.preferences.set(rotation_minutes=0)
         await live(scene.services)
+        await object_to_some(scene.services, studio.sessions)
         for name, requested in PAGES.items():
             if requested not in scene.window.window_actions:
                 continue

@@ -159,6 +159,12 @@ def format_number(value: float) -> str:
     return QLocale().toString(float(value), "f", 2)
 
 
+def quote_message(text: str) -> str:
+    """Return a message on one line in quotation marks, unless it has some, without the asterisks of its actions."""
+    line = " ".join(text.replace("*", "").split())
+    return line if not line or "“" in line or '"' in line else f"“{line}”"
+
+
 def truncate_text(text: str, max_length: int = 28) -> str:
     """Return at most `max_length` characters of a text, for buttons and sentences."""
     return text if len(text) <= max_length else f"{text[: max_length - 1].rstrip()}…"

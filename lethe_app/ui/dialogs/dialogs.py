@@ -13,15 +13,17 @@ from PySide6.QtWidgets import (
     QDialog,
     QHBoxLayout,
     QLabel,
+    QLineEdit,
     QPushButton,
     QVBoxLayout,
     QWidget,
 )
 
 from lethe_app.ui.core.icons import application_icon
-from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4, SPACE_6
+from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4, SPACE_6
 from lethe_app.ui.dialogs.scrolling_dialog import GrowingScrollArea, fitting_height
 from lethe_app.ui.widgets.labels import create_text_label
+from lethe_app.ui.widgets.text_area import TextAreaField
 
 
 async def run_dialog(dialog: QDialog) -> bool:
@@ -91,11 +93,11 @@ class QuestionDialog(ContentDialog):
         super().__init__(parent, title, button, danger=danger, spacing=spacing)
         self._outer_column.insertWidget(0, create_title_label(title))
 
-    def add_paragraph(self, text: str) -> None:
-        """Add a paragraph of text."""
+    def add_paragraph(self, text: str, index: int = -1) -> None:
+        """Add a paragraph of text, by default at the end."""
         label = create_text_label(text)
         label.setMinimumWidth(372)  # not the dialog itself: its own minimum would hide that of its buttons
-        self.column.addWidget(label)
+        self.column.insertWidget(index, label)
 
 
 class ConfirmDialog(QuestionDialog):
@@ -109,6 +111,61 @@ class ConfirmDialog(QuestionDialog):
         default = self.cancel if is_final else self.primary
         default.setDefault(True)
         default.setFocus()
+
+
+class TextDialog(QuestionDialog):
+    """Dialog that asks for a text of several lines; its primary button is enabled while there is one."""
+
+    def __init__(self, parent: QWidget, title: str, button: str, field_name: str, text: str = "") -> None:
+        super().__init__(parent, title, button, spacing=SPACE_3)
+        self.field = TextAreaField(field_name, 4, 12)
+        self.field.setMinimumWidth(440)
+        self.field.textChanged.connect(lambda: self.primary.setEnabled(bool(self.entered_text)))
+        self.column.addWidget(self.field)
+        self.primary.setEnabled(False)
+        self.field.set_text(text)
+        self.field.setFocus()
+
+    @property
+    def entered_text(self) -> str:
+        return self.field.text.strip()
+
+
+class LineDialog(QuestionDialog):
+    """Dialog that asks for a line of text; its primary button is enabled while there is one, unless it `may_be_empty`."""
+
+    def __init__(
+        self,
+        parent: QWidget,
+        title: str,
+        button: str,
+        field_name: str,
+        text: str = "",
+        *,
+        max_length: int,
+        may_be_empty: bool = False,
+    ) -> None:
+        super().__init__(parent, title, button)
+        self.field = QLineEdit(text)
+        self.field.setMaxLength(max_length)
+        self.field.setMinimumWidth(320)
+        self.field.setAccessibleName(field_name)
+        label = QLabel(field_name)
+        label.setProperty("field", True)
+        label.setBuddy(self.field)
+        field_column = QVBoxLayout()
+        field_column.setSpacing(SPACE_1)
+        field_column.addWidget(label)
+        field_column.addWidget(self.field)
+        self.column.addLayout(field_column)
+        self.field.textChanged.connect(lambda: self.primary.setEnabled(may_be_empty or bool(self.entered_text)))
+        self.primary.setEnabled(may_be_empty or bool(self.entered_text))
+        self.field.selectAll()
+        self.field.setFocus()
+
+    @property
+    def entered_text(self) -> str:
+        return self.field.text().strip()
 
 
 class AboutDialog(QDialog):

@@ -76,4 +76,4 @@ class PageEnvironment:
         module = import_module(f"lethe_app.ui.pages.{PAGES[type(route)].module}")
         own = [kind for name, kind in vars(module).items() if name.endswith("Page") and kind.__module__ == module.__name__]
         page: Page = self.create(getattr(module, "create_page", None) or own[0], route=route, _route=route)
-        return page        return page
+        return page

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable
 from operator import attrgetter
-from typing import Any, Generic, TypeVar
 
-from PySide6.QtCore import QSignalBlocker, QSize, Signal
-from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QMenu, QPushButton, QToolButton, QWidget
+from PySide6.QtCore import QSize
+from PySide6.QtWidgets import QPushButton, QToolButton, QWidget
 
 from lethe_app.ui.core.accessibility import set_button_tooltip
-from lethe_app.ui.core.formatting import join_with_or
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.palette import ICON, Palette
 from lethe_app.ui.core.theme import Theme
@@ -36,59 +33,6 @@ def build_chip(text: str, tooltip: str = "") -> QPushButton:
     chip.setCheckable(True)
     chip.setToolTip(tooltip)
     return chip
-
-
-Choice = TypeVar("Choice", bound=Hashable)
-
-
-class FilterMenu(QPushButton, Generic[Choice]):
-    """Button with a menu of values that can be checked; its text names the checked ones. `changed` is emitted for each change
-    of the user.
-    """
-
-    changed = Signal()
-
-    def __init__(self, title: str, values: Iterable[Choice], format_value: Callable[[Choice], str], parent: QWidget) -> None:
-        super().__init__(parent)
-        self._title = title
-        self._format_value: Callable[[Choice], str] = format_value
-        self.setProperty("chip", True)
-        menu = QMenu(self)
-        self.actions_by_value: dict[Choice, QAction] = {value: menu.addAction(format_value(value)) for value in values}
-        for action in self.actions_by_value.values():
-            action.setCheckable(True)
-            action.toggled.connect(self._on_toggled)
-        self.setMenu(menu)
-        self._update_text()
-
-    @property
-    def selected(self) -> frozenset[Choice]:
-        return frozenset(value for value, action in self.actions_by_value.items() if action.isChecked())
-
-    def show_counts(self, counts: Mapping[Any, int]) -> None:
-        """Offer the values that have entries, with their number; a checked value stays. Hidden if there is only one."""
-        offered = [value for value, action in self.actions_by_value.items() if action.isChecked() or counts.get(value)]
-        for value, action in self.actions_by_value.items():
-            action.setVisible(value in offered)
-            action.setText(f"{self._format_value(value)}\t{counts.get(value, 0)}")
-        self.setVisible(len(offered) > 1)
-
-    def uncheck_all(self) -> None:
-        """Uncheck all values without emitting `changed`."""
-        for action in self.actions_by_value.values():
-            with QSignalBlocker(action):
-                action.setChecked(False)
-        self._update_text()
-
-    def _on_toggled(self) -> None:
-        self._update_text()
-        self.changed.emit()
-
-    def _update_text(self) -> None:
-        names = join_with_or([self._format_value(value) for value in self.actions_by_value if value in self.selected])
-        text = self.tr("{title}: {values}").format(title=self._title, values=names) if names else self._title
-        self.setText(f"{text} ▾")
-        self.setAccessibleName(text)
 
 
 class IconButton(QToolButton):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QScrollArea, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QLayout, QPushButton, QScrollArea, QSplitter, QVBoxLayout, QWidget
 
 from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4, SPACE_6
 from lethe_app.ui.widgets.labels import build_heading, build_small_label, create_text_label
@@ -90,6 +92,17 @@ def create_card(title: str = "", help_text: str = "") -> tuple[QFrame, QVBoxLayo
     if help_text:
         column.addWidget(build_small_label(help_text))
     return card, column
+
+
+def fill_layout(layout: QLayout, widgets: Iterable[QWidget], start: int = 0) -> None:
+    """Replace the widgets of a layout from the index `start` on by others."""
+    while (item := layout.takeAt(start)) is not None:
+        if (widget := item.widget()) is not None:
+            # It is deleted in a later pass of the event loop; until then it would be painted over the new ones.
+            widget.hide()
+            widget.deleteLater()
+    for widget in widgets:
+        layout.addWidget(widget)
 
 
 def create_splitter(left: QWidget, right: QWidget, *, stretch_index: int = 0) -> QSplitter:

@@ -42,13 +42,13 @@ from lethe_app.ui.dialogs.message_details import MessageDetailsDialog
 from lethe_app.ui.dialogs.scrolling_dialog import GrowingScrollArea
 from lethe_app.ui.dialogs.shortcuts import ShortcutsDialog
 from lethe_app.ui.pages.facts.dialogs import MergeFactsDialog, NewFactDialog
-from lethe_app.ui.pages.irrelevant_memories.rows import FeedbackRow, ReasonDialog
+from lethe_app.ui.pages.irrelevant_memories.page import FeedbackRow, ReasonDialog
 from lethe_app.ui.pages.mind.reminders import ReminderDialog
 from lethe_app.ui.pages.mind.writings import EntryDialog
-from lethe_app.ui.pages.notebooks.dialogs import NotebookTitleDialog
+from lethe_app.ui.pages.notebooks.page import NotebookTitleDialog
 from lethe_app.ui.pages.personas.editor import UnsavedChangesDialog
 from lethe_app.ui.pages.sessions.message_actions import InsertMessage, RewordMessage
-from lethe_app.ui.pages.worlds.remember import RememberDialog
+from lethe_app.ui.pages.worlds.actions import RememberDialog
 from lethe_app.ui.shell.notifications import NotificationsDialog
 from lethe_app.ui.shell.notifier import Notification
 

@@ -9,7 +9,7 @@ from lethe_app.domain.persona import Persona
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.dialogs.dialogs import QuestionDialog
 from lethe_app.ui.pages.sessions.message_actions import InsertMessage
-from lethe_app.ui.pages.worlds.remember import RememberDialog
+from lethe_app.ui.pages.worlds.actions import RememberDialog
 
 pytestmark = pytest.mark.usefixtures("styled_app")
 

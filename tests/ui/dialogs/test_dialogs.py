@@ -11,7 +11,7 @@ from shiboken6 import isValid
 from lethe_app.ui.core.actions import ACTION_SPECS
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
 from lethe_app.ui.dialogs.shortcuts import ShortcutsDialog
-from lethe_app.ui.pages.notebooks.dialogs import NotebookTitleDialog
+from lethe_app.ui.pages.notebooks.page import NotebookTitleDialog
 from tests.ui.window_scene import process_events, until
 
 
@@ -64,7 +64,7 @@ async def test_what_was_entered_can_be_read_until_the_task_that_asked_ends(qtbot
     async def ask() -> str:
         await run_dialog(dialog)
         await proceed.wait()  # as for storage
-        return dialog.entered_title
+        return dialog.entered_text
 
     asking = asyncio.create_task(ask())
     await until(dialog.isVisible)

@@ -32,8 +32,7 @@ from lethe_app.ui.core.labels.dates import format_date_time, format_time
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog
 from lethe_app.ui.pages.activity.detail import item_route
 from lethe_app.ui.pages.activity.labels import format_due, format_usual_cost
-from lethe_app.ui.pages.activity.page import ActivityPage
-from lethe_app.ui.pages.activity.planned import COST, DUE
+from lethe_app.ui.pages.activity.page import COST, DUE, ActivityPage
 from lethe_app.ui.pages.memories.page import MemoryPage
 from lethe_app.ui.pages.notebooks.page import NotebookPage
 from lethe_app.ui.pages.personas.page import PersonaPage

@@ -143,21 +143,6 @@ async def test_other_words_are_kept_as_they_are_typed_and_undone(tmp_path: Path,
         assert await scene.services.core.fact_store.tombstones_of("mira") == []
 
 
-async def test_a_click_on_another_row_saves_the_text_at_once_and_undo_takes_it_back(tmp_path: Path, script: Path):
-    async with browsing(tmp_path / "home", script) as (scene, page):
-        await chosen(page, "Tomas keeps bees.")
-        page.detail.field.selectAll()
-        QTest.keyClicks(page.detail.field, "Tomas sold his bees.")
-        other = next(fact for fact in page.rows.visible_rows if fact.fact != "Tomas keeps bees.")
-        page.table.select_row(other.guid)
-
-        await until(lambda: "Tomas sold his bees." in facts(page))
-        assert scene.toasts == []
-        page.undo_stack.undo()
-        await until(lambda: "Tomas keeps bees." in facts(page) and "Tomas sold his bees." not in facts(page))
-        assert named(page, "Tomas keeps bees.").made_by is not MadeBy.USER
-
-
 async def test_a_fact_is_pinned_and_unpinned(tmp_path: Path, script: Path):
     async with browsing(tmp_path / "home", script) as (_scene, page):
         await chosen(page, "Tomas keeps bees.")
@@ -201,22 +186,6 @@ async def test_forgetting_asks_by_name_and_can_be_taken_back(tmp_path: Path, scr
         QTest.mouseClick(button, Qt.MouseButton.LeftButton)
         await until(lambda: "Tomas keeps bees." in facts(page))
         assert await scene.services.core.fact_store.tombstones_of("mira") == []
-
-
-async def test_the_notification_of_what_was_forgotten_leaves_when_the_page_undoes_it(tmp_path: Path, script: Path):
-    async with browsing(tmp_path / "home", script) as (scene, page):
-        await chosen(page, "Tomas keeps bees.")
-        QTest.keyClick(page.table, Qt.Key.Key_Delete)
-        question = await accepted(scene, ConfirmDialog)
-        assert isinstance(question, ConfirmDialog)
-        QTest.mouseClick(question.primary, Qt.MouseButton.LeftButton)
-        await until(lambda: "Tomas keeps bees." not in facts(page))
-        assert [toast.button_title for toast in scene.toasts] == ["Undo"]
-
-        scene.controller.pages.navigator.undo_last()
-
-        assert scene.toasts == []
-        await until(lambda: "Tomas keeps bees." in facts(page))
 
 
 async def test_several_become_one_in_the_users_words_and_several_again(tmp_path: Path, script: Path):

@@ -12,8 +12,7 @@ from lethe_app.domain.agent_runs import ReplyRating
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.memory import MemoryType
 from lethe_app.domain.recall import RecalledMemory, RecallWay, TurnMemory
-from lethe_app.ui.pages.irrelevant_memories.page import IrrelevantMemoriesPage
-from lethe_app.ui.pages.irrelevant_memories.rows import ReasonDialog
+from lethe_app.ui.pages.irrelevant_memories.page import IrrelevantMemoriesPage, ReasonDialog
 from tests.ui.window_scene import Scene, opened, until
 
 pytestmark = pytest.mark.usefixtures("styled_app")

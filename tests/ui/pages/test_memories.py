@@ -19,13 +19,12 @@ from lethe_app.domain.clock import now
 from lethe_app.domain.list_items import MemoryLine
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from lethe_app.domain.recall import TurnMemory
-from lethe_app.errors import DiskFull
 from lethe_app.services.memory.lookup import MemoryLookup
 from lethe_app.services.search.memory_lists import MemoryLists
-from lethe_app.ui.pages import field_saver, undo_commands
+from lethe_app.ui.pages import field_saver
 from lethe_app.ui.pages.memories.page import MemoryPage
 from lethe_app.ui.pages.memories.recall_preview import RecallPreview
-from lethe_app.ui.pages.memories.table_model import SIMILARITY, USES, MemoryState, memory_title
+from lethe_app.ui.pages.memories.table_model import SIMILARITY, MemoryState, memory_title
 from lethe_app.ui.pages.page import Page
 from lethe_app.ui.shell.toast import Toast
 from tests.retrieval.conftest import embed
@@ -153,29 +152,6 @@ async def test_the_row_that_the_arrow_key_goes_to_from_the_search_is_marked(tmp_
         await until(lambda: [row.title for row in page.table.selected_rows] == names(page)[:1])
 
 
-async def test_what_is_typed_after_a_pause_is_undone_by_itself(tmp_path: Path, script: Path, monkeypatch: pytest.MonkeyPatch):
-    async with browsing(tmp_path / "home", script, *ALL) as (_scene, page):
-        await chosen(page, INES)
-        field = page.detail.form.field("name")
-        assert isinstance(field, QLineEdit)
-        field.setFocus()
-        moment = 100.0
-        monkeypatch.setattr(undo_commands.time, "monotonic", lambda: moment)
-        QTest.keyClick(field, Qt.Key.Key_End)
-        QTest.keyClicks(field, " of Porto")
-        moment += undo_commands.MAX_TYPING_PAUSE + 1
-        QTest.keyClicks(field, ", a nurse")
-        monkeypatch.undo()
-
-        # The keys are pressed in the field itself, whose own undo would take back all that was typed.
-        QTest.keyClick(field, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
-        assert field.text() == "Ines of Porto"
-        QTest.keyClick(field, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
-        assert field.text() == "Ines"
-        QTest.keyClick(field, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
-        assert field.text() == "Ines of Porto"
-
-
 async def test_every_change_is_undone_one_by_one(tmp_path: Path, script: Path):
     async with browsing(tmp_path / "home", script, *ALL) as (scene, page):
         await chosen(page, INES)
@@ -241,17 +217,6 @@ async def test_forgetting_is_undone_and_can_be_taken_back_from_the_note(tmp_path
         await until(lambda: len(names(page)) == 4)
 
 
-async def test_the_note_brings_them_back_after_the_page_is_gone(tmp_path: Path, script: Path):
-    async with browsing(tmp_path / "home", script, *ALL) as (scene, page):
-        await delete_all(page)
-        await scene.controller.pages.navigator.leave_all_pages()
-        take_back(scene)
-        scene.window.window_actions["memories"].trigger()
-        again = scene.page
-        assert isinstance(again, MemoryPage)
-        await until(lambda: sorted(names(again)) == ["Ferry", "Ines", "The boat", "The fair"])
-
-
 @pytest.mark.parametrize("elsewhere", ["mind", ""])
 async def test_what_was_forgotten_is_undone_by_key_on_another_page_and_in_the_conversation(
     tmp_path: Path, script: Path, elsewhere: str
@@ -288,17 +253,6 @@ async def test_the_keys_of_undo_and_redo_in_the_empty_search_field_are_the_pages
         assert page.search.text() == ""
         QTest.keyClick(page.search, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
         assert page.search.text() == "boat"
-
-
-async def test_undoing_on_the_page_closes_the_note_and_leaves_nothing_to_undo(tmp_path: Path, script: Path):
-    async with browsing(tmp_path / "home", script, *ALL) as (scene, page):
-        await delete_all(page)
-
-        page.undo_stack.undo()
-
-        await until(lambda: len(names(page)) == 4)
-        assert scene.toasts == []
-        assert not scene.window.notifier.undo_last()
 
 
 async def test_by_meaning_the_nearest_comes_first_with_its_similarity(tmp_path: Path, script: Path):
@@ -453,42 +407,6 @@ def test_a_conversation_that_nobody_summed_up_yet_is_not_called_empty():
     assert memory_title(MemoryLine.from_memory(memory)) == "New conversation"
 
 
-@pytest.mark.usefixtures("no_autosave")
-async def test_a_memory_that_went_behind_the_page_takes_no_other_change_along(tmp_path: Path, script: Path):
-    async with browsing(tmp_path / "home", script, *ALL) as (scene, page):
-        for memory in (INES, BOAT):
-            await chosen(page, memory)
-            page.detail.form.field("sticky").click()
-        page.saver.change_field("", INES.guid, "sticky", False, True)  # as if nothing had rested meanwhile
-        await scene.services.memory_lists.forget_memories("mira", [INES.guid])
-        assert page.saver.unsaved_values(BOAT.guid)
-
-        assert await scene.controller.pages.navigator.leave_all_pages()
-
-        assert (await scene.services.memory_lists.load_memory(BOAT.guid)).sticky
-        assert [toast.text for toast in scene.toasts] == ["This memory no longer exists."]
-        assert not page.saver.unsaved_values(INES.guid)
-
-
-async def test_what_could_not_be_stored_waits_for_another_try(tmp_path: Path, script: Path, monkeypatch: pytest.MonkeyPatch):
-    async with browsing(tmp_path / "home", script, *ALL) as (scene, page):
-        await chosen(page, INES)
-        put = scene.services.core.memory_cache.save_memories
-
-        async def full(*_what: object) -> None:
-            raise DiskFull("The disk is full.")
-
-        monkeypatch.setattr(scene.services.core.memory_cache, "save_memories", full)
-        page.detail.form.field("sticky").click()
-        await page.saver.save()
-        assert [toast.text for toast in scene.toasts] == ["The disk is full."]
-        assert page.saver.unsaved_values(INES.guid)
-
-        monkeypatch.setattr(scene.services.core.memory_cache, "save_memories", put)
-        await page.saver.save()
-        assert (await scene.services.memory_lists.load_memory(INES.guid)).sticky
-
-
 async def test_categories_and_tags_are_found_by_their_words_too(tmp_path: Path, script: Path):
     filed = MemoryUnit(name="Rosa", content="She sails.", filed_under="family/sister", tags=["Heron"])
     async with browsing(tmp_path / "home", script, *ALL, filed) as (_scene, page):
@@ -531,28 +449,6 @@ async def test_who_types_on_while_a_memory_is_read_anew_loses_no_letter(
         assert (await scene.services.memory_lists.load_memory(INES.guid)).name == "Ines of Porto"
 
 
-@pytest.mark.usefixtures("no_autosave")
-async def test_a_click_on_the_next_row_ends_no_change_that_is_being_stored(
-    tmp_path: Path, script: Path, monkeypatch: pytest.MonkeyPatch
-):
-    async with browsing(tmp_path / "home", script, *ALL) as (scene, page):
-        await chosen(page, INES)
-        page.detail.form.field("sticky").click()
-        read = scene.services.memory_lists.load_memory
-
-        async def slow(guid: UUID) -> MemoryUnit:
-            await asyncio.sleep(0.2)
-            return await read(guid)
-
-        monkeypatch.setattr(scene.services.memory_lists, "load_memory", slow)
-        page.table.select_row(str(BOAT.guid))
-        await asyncio.sleep(0.05)
-        await chosen(page, FERRY)
-
-        monkeypatch.undo()
-        assert (await scene.services.memory_lists.load_memory(INES.guid)).sticky
-
-
 async def test_a_word_of_no_end_widens_nothing(tmp_path: Path, script: Path):
     address = "https://example.org/" + "a-very-long-path/" * 12
     endless = MemoryUnit(name="NoSpaces" * 30, content=f"See {address}", keywords_main=["xylophone"])
@@ -580,17 +476,6 @@ async def test_a_new_memory_in_which_nothing_was_entered_does_not_stay(tmp_path:
         assert len(await scene.services.memory.memories("mira")) == before
 
 
-async def test_columns_of_uses_are_shown_once_a_memory_was_recalled(tmp_path: Path, script: Path):
-    async with browsing(tmp_path / "home", script, *ALL) as (scene, page):
-        scene.window.resize(1900, 900)
-        assert page.table.isColumnHidden(USES)
-        boat = await scene.services.memory_lists.load_memory(BOAT.guid)
-
-        await scene.services.memory.edit(boat.model_copy(update={"trigger_count": 2}))
-
-        await until(lambda: not page.table.isColumnHidden(USES))
-
-
 def test_a_recall_test_names_what_is_in_the_prompt_anyway(qtbot, theme):
     view = RecallPreview()
     qtbot.addWidget(view)
@@ -599,33 +484,6 @@ def test_a_recall_test_names_what_is_in_the_prompt_anyway(qtbot, theme):
 
     words = " ".join(label.text() for label in view.findChildren(QLabel)).replace("\u200b", "")
     assert "“Baker in Porto”, “Cats”, “Boats”, “Fairs” and 1 more." in words
-
-
-async def test_the_details_are_those_of_the_row_the_arrow_keys_end_on(
-    tmp_path: Path, script: Path, monkeypatch: pytest.MonkeyPatch
-):
-    async with browsing(tmp_path / "home", script, BOAT, INES) as (scene, page):
-        read, is_released = MemoryLists.load_memory, asyncio.Event()
-
-        async def read_slowly(self: MemoryLists, guid: UUID) -> MemoryUnit:
-            await is_released.wait()
-            return await read(self, guid)
-
-        first, second = page.rows.visible_rows
-        page.table.select_row(first.guid)
-        await until(lambda: page.detail.memory is not None and str(page.detail.memory.guid) == first.guid)
-        page.table.setFocus()
-        monkeypatch.setattr(MemoryLists, "load_memory", read_slowly)
-
-        QTest.keyClick(page.table, Qt.Key.Key_Down)
-        await until(lambda: page.table.current_row == second)
-        QTest.keyClick(page.table, Qt.Key.Key_Up)
-        is_released.set()
-
-        await until(lambda: page.table.current_row == first)
-        await settled(scene, page)
-        assert page.detail.memory is not None
-        assert str(page.detail.memory.guid) == first.guid
 
 
 async def test_a_recall_test_of_the_persona_before_is_not_shown(tmp_path: Path, script: Path, monkeypatch: pytest.MonkeyPatch):

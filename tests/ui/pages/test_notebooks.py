@@ -17,9 +17,8 @@ from lethe_app.brain.notebooks.document import Conclusion
 from lethe_app.domain.clock import now
 from lethe_app.services.notebooks.filer import NotebookFiler
 from lethe_app.services.notebooks.service import NotebookService
-from lethe_app.ui.pages.notebooks.dialogs import NotebookTitleDialog
-from lethe_app.ui.pages.notebooks.page import NotebookPage
-from lethe_app.ui.pages.notebooks.reader import NotebookReader
+from lethe_app.ui.pages.notebooks.page import NotebookPage, NotebookTitleDialog
+from lethe_app.ui.pages.notebooks.text import NotebookReader
 from tests.ui.window_scene import Scene, opened, until
 
 pytestmark = pytest.mark.usefixtures("styled_app")

@@ -16,7 +16,7 @@ from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryType, MemoryUnit
 from lethe_app.domain.web import Inquiry, InquiryState, PageSummary, SearchRound
 from lethe_app.ui.pages.network_log.page import NetworkLogPage
-from lethe_app.ui.pages.research.labels import format_round, format_state
+from lethe_app.ui.pages.research.detail import format_round, format_state
 from lethe_app.ui.pages.research.page import ResearchPage, file_name
 from tests.ui.window_scene import Scene, opened, until
 from tests.web.server import Reply, Site, serving

@@ -15,14 +15,12 @@ from PySide6.QtWidgets import QFileDialog, QPlainTextEdit, QPushButton
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role, SessionPart
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import MadeBy
-from lethe_app.domain.list_items import DescriptionAuthor
 from lethe_app.errors import DiskFull
 from lethe_app.services.sessions.archive_queue import ArchiveProgress
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog
-from lethe_app.ui.pages import field_saver
 from lethe_app.ui.pages.memories.page import MemoryPage
 from lethe_app.ui.pages.search.page import SearchPage
-from lethe_app.ui.pages.sessions import replay
+from lethe_app.ui.pages.sessions import transcript as transcript_module
 from lethe_app.ui.pages.sessions.columns import SessionMark
 from lethe_app.ui.pages.sessions.detail import FIELDS_BY_PART
 from lethe_app.ui.pages.sessions.message_actions import InsertMessage, RewordMessage
@@ -88,8 +86,8 @@ async def said(scene: Scene, session: ChatSession) -> list[str]:
 
 
 async def test_a_conversation_is_replayed_paused_and_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(replay, "MIN_SECONDS", 0.05)
-    monkeypatch.setattr(replay, "CHARACTERS_PER_SECOND", 10_000)
+    monkeypatch.setattr(transcript_module, "MIN_SECONDS", 0.05)
+    monkeypatch.setattr(transcript_module, "CHARACTERS_PER_SECOND", 10_000)
     async with opened(tmp_path) as scene:
         session = await add_conversation(scene, "", *LINES)
         page = await session_page(scene, session)
@@ -119,9 +117,9 @@ async def test_a_conversation_is_replayed_paused_and_stopped(tmp_path: Path, mon
 
 
 def test_reading_takes_as_long_as_the_message_is():
-    assert replay.reading_ms(0) == replay.reading_ms(20) == 1500
-    assert replay.reading_ms(250) == 10_000
-    assert replay.reading_ms(10_000) == 20_000
+    assert transcript_module.reading_ms(0) == transcript_module.reading_ms(20) == 1500
+    assert transcript_module.reading_ms(250) == 10_000
+    assert transcript_module.reading_ms(10_000) == 20_000
 
 
 async def test_a_summary_is_written_in_the_users_words_and_undone(tmp_path: Path):
@@ -355,21 +353,6 @@ async def test_the_list_says_when_a_part_is_being_written(tmp_path: Path):
         assert author_of(page, SessionPart.SUMMARY) == "not generated yet"
 
 
-async def test_what_was_deleted_can_be_taken_back_when_the_page_is_gone(tmp_path: Path):
-    async with opened(tmp_path) as scene:
-        session = await add_conversation(scene, "The storm", *LINES)
-        page = await session_page(scene, session)
-        QTest.keyClick(page.table, Qt.Key.Key_Delete)
-        (await scene.dialog()).accept()
-        await until(lambda: scene.toasts)
-
-        QTest.keyClick(page, Qt.Key.Key_Escape)
-        await until(lambda: scene.page is None)
-        scene.toasts[0].findChildren(QPushButton)[0].click()
-
-        await until(lambda: "The storm" in scene.titles)
-
-
 async def test_a_message_is_said_in_other_words_and_in_its_own_again(tmp_path: Path):
     async with opened(tmp_path) as scene:
         session = await add_conversation(scene, "The storm", *LINES)
@@ -419,25 +402,6 @@ async def test_a_message_is_deleted_by_its_key_and_comes_back_to_its_place(tmp_p
         assert await said(scene, session) == list(LINES)
 
 
-async def test_a_conversation_deleted_behind_the_page_keeps_nobody_from_going_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr(field_saver, "SAVE_DELAY_S", NEVER_S)
-    async with opened(tmp_path) as scene:
-        one, other = (
-            await add_conversation(scene, "The storm", *LINES),
-            await add_conversation(scene, "The calm", *LINES, days=2),
-        )
-        page = await session_page(scene, one)
-        page.detail.form.changed.emit("sticky", True)
-        await scene.services.core.session_store.delete_session(one.guid)
-
-        await shown(page, other)
-
-        assert [toast.text for toast in scene.toasts] == ["This conversation no longer exists."]
-        assert not page.saver.unsaved_values(str(one.guid))
-
-
 async def test_a_conversation_is_saved_as_a_text(tmp_path: Path):
     async with opened(tmp_path / "home") as scene:
         page = await session_page(scene, await add_conversation(scene, "The hatch: 1/2", *LINES[:2], archived=True))
@@ -453,22 +417,6 @@ async def test_a_conversation_is_saved_as_a_text(tmp_path: Path):
         heading, speaker, first, _answerer, second = saved.read_text(encoding="utf-8").strip().split("\n\n")
         assert (heading, first, second) == ("# The hatch: 1/2", *LINES[:2])
         assert speaker.startswith("**X** (")
-
-
-async def test_columns_that_no_conversation_fills_are_hidden(tmp_path: Path):
-    async with opened(tmp_path) as scene:
-        scene.window.resize(1900, 900)
-        page = await session_page(scene, await add_conversation(scene, "The hatch", *LINES, archived=True))
-        guid = page.detail.session.guid
-        await scene.services.archive_queue.update(guid, [SessionPart.SUMMARY])
-        await until(lambda: page.table.current_row.maker is DescriptionAuthor.RULES)
-        assert page.table.isColumnHidden(AUTHOR), "every summary is made of the messages' words, unless somebody writes it"
-        assert page.table.isColumnHidden(RELEVANCE)
-
-        await scene.services.archive_queue.write(guid, SessionPart.SUMMARY, "Jonas held the hatch.")
-        await scene.services.archive_queue.write(guid, SessionPart.RELEVANCE, 4)
-
-        await until(lambda: not page.table.isColumnHidden(AUTHOR) and not page.table.isColumnHidden(RELEVANCE))
 
 
 async def test_a_conversation_is_renamed_by_its_key_and_from_its_form(tmp_path: Path):

@@ -16,8 +16,8 @@ from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.ui.core.formatting import format_bytes
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog
-from lethe_app.ui.pages.trash.labels import format_kind, format_time_left
 from lethe_app.ui.pages.trash.page import TrashPage
+from lethe_app.ui.pages.trash.preview import format_kind, format_time_left
 from tests.ui.window_scene import Scene, opened, until
 
 pytestmark = pytest.mark.usefixtures("styled_app")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
 from lethe_app.domain.agent_runs import ProducedKind, ProducedRecord, TaskRun
 from lethe_app.ui.core.labels.dates import format_relative_date, format_time
@@ -14,9 +14,9 @@ from lethe_app.ui.core.palette import SPACE_1, SPACE_2
 from lethe_app.ui.core.routes import DreamsRoute, MemoriesRoute, NotebooksRoute, PersonaRoute, ResearchRoute, Route
 from lethe_app.ui.pages.activity.labels import format_cost, format_kind
 from lethe_app.ui.widgets.buttons import build_button
-from lethe_app.ui.widgets.card_column import create_card
+from lethe_app.ui.widgets.card_column import create_card, fill_layout
 from lethe_app.ui.widgets.detail_pane import DetailPane
-from lethe_app.ui.widgets.labels import build_small_label
+from lethe_app.ui.widgets.labels import build_small_label, create_text_label
 
 
 def item_route(run: TaskRun, item: ProducedRecord) -> Route | None:
@@ -56,16 +56,8 @@ class TaskRunDetail(DetailPane):
 
     def _build(self) -> None:
         card, column = create_card()
-        self.title, self.date_label, self.summary_label, self.cost = (
-            QLabel(),
-            build_small_label(""),
-            QLabel(),
-            build_small_label(""),
-        )
-        self.title.setProperty("section", True)
-        for label in (self.title, self.summary_label):
-            label.setWordWrap(True)
-            label.setTextFormat(Qt.TextFormat.PlainText)
+        self.title, self.date_label = create_text_label("", "section"), build_small_label("")
+        self.summary_label, self.cost = create_text_label(""), build_small_label("")
         self.summary_label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         for widget in (self.title, self.date_label, self.summary_label, self.cost):
             column.addWidget(widget)
@@ -97,17 +89,7 @@ class TaskRunDetail(DetailPane):
         self.cost.setVisible(bool(self.cost.text()))
         self._items_card.setVisible(bool(run.made))
         self.undo_button.setVisible(not run.undone and run.outcome is not None)
-        self._show_items(run)
-
-    def _show_items(self, run: TaskRun) -> None:
-        while (item := self._items_column.takeAt(0)) is not None:
-            if (widget := item.widget()) is not None:
-                # deleteLater() deletes in a later pass of the event loop; until then the old line would be painted over the
-                # new ones.
-                widget.hide()
-                widget.deleteLater()
-        for made in run.made:
-            self._items_column.addWidget(self._build_item_row(run, made))
+        fill_layout(self._items_column, [self._build_item_row(run, made) for made in run.made])
 
     def _build_item_row(self, run: TaskRun, created: ProducedRecord) -> QWidget:
         """Build the row of a created item: its title, and a “Show” button if its kind can be opened and the run is not
@@ -120,10 +102,7 @@ class TaskRunDetail(DetailPane):
         column.addWidget(build_small_label(format_kind(created.kind)))
         title = created.title or format_kind(created.kind)
         short = title if len(title) <= MAX_TITLE_LENGTH else f"{title[: MAX_TITLE_LENGTH - 1]}…"
-        title_label = QLabel(short)
-        title_label.setWordWrap(True)
-        title_label.setTextFormat(Qt.TextFormat.PlainText)
-        column.addWidget(title_label)
+        column.addWidget(create_text_label(short))
         route = item_route(run, created)
         if route is not None and not run.undone:
             button = QPushButton(self.tr("Show"))

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from operator import attrgetter
 
-from PySide6.QtCore import QCoreApplication, Qt, QTimer
-from PySide6.QtWidgets import QCheckBox, QMenu, QWidget
+from PySide6.QtCore import QCoreApplication, QModelIndex, QPersistentModelIndex, QSize, Qt, QTimer
+from PySide6.QtWidgets import QCheckBox, QHeaderView, QMenu, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
-from lethe_app.domain.agent_runs import ProducedKind, ProducedRecord, RunOutcome, TaskRun
+from lethe_app.domain.agent_runs import PlannedTask, ProducedKind, ProducedRecord, RunOutcome, TaskRun
+from lethe_app.domain.clock import now
 from lethe_app.domain.persona import Persona
 from lethe_app.errors import LetheError
 from lethe_app.services.background.activity_log import UPKEEP, ActivityLog
@@ -20,21 +21,66 @@ from lethe_app.ui.core.formatting import abbreviate_tokens
 from lethe_app.ui.core.labels.dates import format_relative_date, format_time
 from lethe_app.ui.core.labels.task_runs import format_result
 from lethe_app.ui.core.palette import SPACE_3
+from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
 from lethe_app.ui.pages.activity.detail import TaskRunDetail
-from lethe_app.ui.pages.activity.labels import explain_hindrance, explain_plan, format_running_task, format_spent
-from lethe_app.ui.pages.activity.planned import build_planned_rows, build_planned_table
+from lethe_app.ui.pages.activity.labels import (
+    explain_hindrance,
+    explain_plan,
+    format_due,
+    format_running_task,
+    format_spent,
+    format_usual_cost,
+)
 from lethe_app.ui.pages.activity.plugin_errors import FaultList, disabled_problems, task_problems, tool_problems
 from lethe_app.ui.pages.context import PageContext
-from lethe_app.ui.pages.environment import PageEnvironment
 from lethe_app.ui.pages.persona_selector import PersonaSelector
-from lethe_app.ui.pages.record_page.commands import RecordCommand
+from lethe_app.ui.pages.record_page.commands import page_command
 from lethe_app.ui.pages.record_page.page import RecordPage
 from lethe_app.ui.pages.record_page.spec import RecordSpec
 from lethe_app.ui.widgets.buttons import build_button, build_chip
 from lethe_app.ui.widgets.flow_layout import FlowLayout
 from lethe_app.ui.widgets.labels import build_small_label
-from lethe_app.ui.widgets.table_model import Column
+from lethe_app.ui.widgets.table import Table
+from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
+
+DUE, COST = 1, 2
+"""Indices of columns."""
+
+
+class _PaddedDelegate(QStyledItemDelegate):
+    """Delegate of wrapped texts, with some space above and below them."""
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
+        return super().sizeHint(option, index) + QSize(0, SPACE_3)
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("ActivityPage", text)
+
+
+def build_planned_rows(is_on: Callable[[], bool]) -> FilteredTableModel[PlannedTask]:
+    """Create the empty table model; `is_on` returns whether the persona has background activity."""
+    columns = [
+        Column[PlannedTask](_tr("Task"), lambda task: task.title, width=232),
+        Column[PlannedTask](
+            _tr("Next run"), lambda task: format_due(task, is_on=is_on()), lambda task: task.due or now(), 216, hides_at=2
+        ),
+        Column[PlannedTask](_tr("Usual cost"), format_usual_cost, lambda task: task.tokens, 150, hides_at=1, is_optional=True),
+        Column[PlannedTask](_tr("What it does"), lambda task: task.help, width=0, min_width=240),
+    ]
+    return FilteredTableModel(columns, key=lambda task: task.name, search_text=lambda task: task.title)
+
+
+def build_planned_table(rows: FilteredTableModel[PlannedTask], theme: Theme) -> Table[PlannedTask]:
+    """Create the table of these rows."""
+    table = Table(rows, theme, _tr("Planned tasks"), _tr("No task is selected for this persona."))
+    table.setWordWrap(True)
+    table.setItemDelegate(_PaddedDelegate(table))
+    table.verticalHeader().setMinimumSectionSize(table.verticalHeader().defaultSectionSize())
+    table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+    return table
+
 
 MAX_RUNS = 500
 IDLE_CHECK_INTERVAL_MS = 5_000
@@ -72,15 +118,13 @@ class ActivityPage(RecordPage[TaskRun]):
         self.hint = build_small_label("")
         self.problem_list = FaultList(self.theme)
         self.detail = TaskRunDetail()
-        stop = RecordCommand[TaskRun](
+        stop = page_command(
             self.tr("Stop"),
-            lambda _runs: self._runner.stop(),
-            minimum=0,
-            is_shown=lambda _runs: bool(self._runner.all_running),
-            in_head=True,
-            icon="stop",
-            tooltip=self.tr("Stop the running task and keep its results so far"),
+            background_runner.stop,
+            "stop",
             needs_records=False,
+            is_shown=lambda: bool(background_runner.all_running),
+            tooltip=self.tr("Stop the running task and keep its results so far"),
         )
         self.planned_rows = build_planned_rows(lambda: self._is_on)
         self.planned_table = build_planned_table(self.planned_rows, self.theme)
@@ -328,17 +372,3 @@ class ActivityPage(RecordPage[TaskRun]):
         return await run_dialog(
             ConfirmDialog(self._context.dialog_parent, title, text.format(topic=report.title), self.tr("Delete report"))
         )
-
-
-def create_page(environment: PageEnvironment, _route: object) -> ActivityPage:
-    """Create the page with the services that it calls."""
-    services = environment.services
-    return ActivityPage(
-        environment.context,
-        environment.create_persona_selector(),
-        services.background_runner,
-        services.activity_log,
-        services.tool_registry,
-        services.library,
-        services.preferences,
-    )

@@ -13,6 +13,7 @@ from lethe_app.services.background.runner import DisabledTask
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_2
 from lethe_app.ui.core.theme import Theme
+from lethe_app.ui.widgets.card_column import fill_layout
 from lethe_app.ui.widgets.labels import build_small_label
 
 MAX_PROBLEMS = 4
@@ -85,14 +86,10 @@ class FaultList(QWidget):
             return
         self._problems = list(problems)
         self._warning_icons.clear()
-        while (item := self._column.takeAt(0)) is not None:
-            if (widget := item.widget()) is not None:
-                widget.hide()
-                widget.deleteLater()
-        for problem in self._problems[:MAX_PROBLEMS]:
-            self._column.addWidget(self._build_row(problem))
+        rows = [self._build_row(problem) for problem in self._problems[:MAX_PROBLEMS]]
         if len(self._problems) > MAX_PROBLEMS:
-            self._column.addWidget(build_small_label(_tr("And {n} more.").format(n=len(self._problems) - MAX_PROBLEMS)))
+            rows.append(build_small_label(_tr("And {n} more.").format(n=len(self._problems) - MAX_PROBLEMS)))
+        fill_layout(self._column, rows)
         self.apply_theme()
         self.setVisible(bool(self._problems))
 

@@ -12,7 +12,7 @@ from lethe_app.domain.passage import Document, DocumentChunk
 from lethe_app.services.documents.knowledge_base import MIN_LIKELIHOOD, DocumentHit
 from lethe_app.ui.core.formatting import format_bytes, format_count, truncate_text
 from lethe_app.ui.core.labels.dates import format_date_time
-from lethe_app.ui.widgets.card_column import create_card
+from lethe_app.ui.widgets.card_column import create_card, fill_layout
 from lethe_app.ui.widgets.detail_pane import DetailPane
 from lethe_app.ui.widgets.labels import build_small_label, create_text_label
 
@@ -35,7 +35,6 @@ class DocumentDetail(DetailPane):
             _tr("Select a document, or type a question to see which passages answer it."), MIN_WIDTH, WIDTH, parent
         )
         self.setAccessibleName(_tr("Found passages"))
-        self._cards: list[QWidget] = []
         self.document: Document | None = None
         """Document on display; None if that is the placeholder or what was found."""
 
@@ -109,14 +108,11 @@ class DocumentDetail(DetailPane):
             label = create_text_label(line)
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             column.addWidget(label)
-        self._cards.append(card)
         self._sheet.add_widget(card)
 
     def _clear(self) -> None:
-        for card in self._cards:
-            card.hide()
-            card.deleteLater()
-        self._cards.clear()
+        fill_layout(self._sheet.column, [])
+        self._sheet.column.addStretch(1)
 
 
 def format_passages(count: int) -> str:

@@ -24,9 +24,8 @@ from lethe_app.ui.dialogs.bundle_parts import TransferProgressDialog, run_with_p
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.documents.detail import DocumentDetail, format_passages
-from lethe_app.ui.pages.environment import PageEnvironment
 from lethe_app.ui.pages.persona_selector import PersonaSelector
-from lethe_app.ui.pages.record_page.commands import Key, RecordCommand
+from lethe_app.ui.pages.record_page.commands import Key, RecordCommand, page_command
 from lethe_app.ui.pages.record_page.page import RecordPage
 from lethe_app.ui.pages.record_page.spec import RecordSpec
 from lethe_app.ui.widgets.labels import build_small_label
@@ -44,19 +43,18 @@ HIT_COUNT = 8
 class DocumentsPage(RecordPage[Document]):
     """Page with the documents of a persona or world on the left, and what a question finds in them on the right."""
 
-    persona_selector: PersonaSelector
     hides_head = False
 
     def __init__(
         self,
         context: PageContext,
-        persona_selector: PersonaSelector,
+        owner_selector: PersonaSelector,
         documents: DocumentService,
         knowledge_base: KnowledgeBase,
         indexing: IndexingService,
         file_transfers: FileTransfers,
     ) -> None:
-        super().__init__(context, QCoreApplication.translate("DocumentsPage", "Documents"), persona_selector)
+        super().__init__(context, QCoreApplication.translate("DocumentsPage", "Documents"), owner_selector)
         self._documents, self._knowledge_base, self._indexing = documents, knowledge_base, indexing
         self._file_transfers = file_transfers
         self._waiting = 0
@@ -117,33 +115,19 @@ class DocumentsPage(RecordPage[Document]):
         ]
 
     def _build_commands(self) -> list[RecordCommand[Document]]:
+        tr = self.tr
+        reload_tooltip = tr("Reload the documents whose files have changed")
         return [
+            page_command(tr("Add documents…"), self._choose_files, "plus", is_primary=True),
+            page_command(tr("Reload"), lambda: self._read_changed_files(self.persona_id), "refresh", tooltip=reload_tooltip),
             RecordCommand(
-                self.tr("Add documents…"),
-                lambda _documents: self._choose_files(),
-                minimum=0,
-                in_head=True,
-                icon="plus",
-                is_primary=True,
-                needs_records=False,
-            ),
-            RecordCommand(
-                self.tr("Reload"),
-                lambda _documents: self._read_changed_files(self.persona_id),
-                minimum=0,
-                in_menu=True,
-                in_head=True,
-                icon="refresh",
-                tooltip=self.tr("Reload the documents whose files have changed"),
-            ),
-            RecordCommand(
-                self.tr("Remove…"),
+                tr("Remove…"),
                 self._remove,
                 (Key.DELETE,),
                 confirm=self._confirm_removal,
                 in_head=True,
                 icon="trash",
-                tooltip=self.tr("Remove the selected documents; their files remain"),
+                tooltip=tr("Remove the selected documents; their files remain"),
             ),
         ]
 
@@ -155,7 +139,7 @@ class DocumentsPage(RecordPage[Document]):
         if not isinstance(route, DocumentsRoute) or not route.owner:
             return
         if route.document is None:
-            self.persona_selector.choose_persona(route.owner)
+            self.choose_persona(route.owner)
             self.reload()
         else:
             self.question.clear()
@@ -343,16 +327,3 @@ def dropped_paths(event: QDropEvent) -> list[Path]:
     """Return the documents and folders among the dragged files."""
     paths = [Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile()]
     return [path for path in paths if path.suffix.lower() in DOCUMENT_SUFFIXES or path.is_dir()]
-
-
-def create_page(environment: PageEnvironment, _route: object) -> DocumentsPage:
-    """Create the page with the services that it calls."""
-    services = environment.services
-    return DocumentsPage(
-        environment.context,
-        environment.create_persona_selector(with_worlds=True),
-        services.documents,
-        services.knowledge_base,
-        services.indexing,
-        environment.file_transfers,
-    )

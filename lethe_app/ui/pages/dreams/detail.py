@@ -1,30 +1,106 @@
-"""Detail pane of the dreams page: a change with its records before and after, its reason and its actions; or a reply's
-feedback.
+"""Detail pane of the dreams page: a change with its records before and after, its reason and its actions, or a reply's
+feedback; and the display texts of these.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from lethe_app.domain.agent_runs import ChangeState, RecordedChange
-from lethe_app.domain.changes import ChangedRecord, ChangedRecords, record_text
+from lethe_app.domain.agent_runs import ChangeState, Feedback, RecordedChange, ReplyRating
+from lethe_app.domain.changes import AVOID, DROP, INFER, MERGE, RATINGS_TAG, REFINE, ChangedRecord, ChangedRecords, record_text
+from lethe_app.domain.memory import MemoryUnit
 from lethe_app.services.background.feedback import FeedbackEntry
+from lethe_app.ui.core.formatting import format_count
+from lethe_app.ui.core.labels.dates import format_date
 from lethe_app.ui.core.palette import SPACE_1, SPACE_4
-from lethe_app.ui.pages.dreams.labels import (
-    change_reason,
-    format_change_kind,
-    format_feedback,
-    format_state,
-    record_metadata,
-    tr,
-)
-from lethe_app.ui.widgets.card_column import create_card
+from lethe_app.ui.widgets.card_column import create_card, fill_layout
 from lethe_app.ui.widgets.detail_pane import DetailPane
 from lethe_app.ui.widgets.labels import build_small_label, create_text_label
 from lethe_app.ui.widgets.text_area import TextAreaField
+
+MAX_TITLE_LENGTH = 200
+
+
+def tr(text: str) -> str:
+    """Translate a text in the context of the dreams page; usable before a page exists."""
+    return QCoreApplication.translate("DreamPage", text)
+
+
+def format_change_kind(kind: str) -> str:
+    """Return the display name of a kind of change, such as “Merge”."""
+    return {
+        MERGE: tr("Merge"),
+        REFINE: tr("Categorise"),
+        DROP: tr("Remove"),
+        INFER: tr("Preference"),
+        AVOID: tr("Avoid"),
+    }.get(kind, kind)
+
+
+def format_state(state: ChangeState) -> str:
+    """Return the display text of a decided change's state; empty for a pending one, which is listed among such only."""
+    return {
+        ChangeState.PROPOSED: "",
+        ChangeState.APPLIED: tr("applied"),
+        ChangeState.REVERTED: tr("undone"),
+        ChangeState.DECLINED: tr("declined"),
+    }[state]
+
+
+def change_title(change: RecordedChange) -> str:
+    """Return the beginning of the text after a change, or before it if nothing remains, in one line of at most 200
+    characters.
+    """
+    text = ChangedRecords.after(change).text or ChangedRecords.before(change).text
+    return " ".join(text.split())[:MAX_TITLE_LENGTH]
+
+
+def change_reason(change: RecordedChange) -> str:
+    """Return the translated reason of a change."""
+    number = len(ChangedRecords.before(change).guids)
+    if change.what == MERGE:
+        return tr("These {n} have the same meaning.").format(n=number)
+    if change.what == REFINE:
+        return tr("Easier to find in this category.")
+    if change.what == DROP:
+        return tr("Contains nothing of lasting value.")
+    feedback_count = len(source_messages(change))
+    if any(RATINGS_TAG in memory.tags for memory in ChangedRecords.after(change).memories):
+        return tr("You disliked {n} such replies without giving a reason.").format(n=feedback_count)
+    return tr("You said so.") if feedback_count < 2 else tr("You said so {n} times.").format(n=feedback_count)
+
+
+def source_messages(change: RecordedChange) -> list[str]:
+    """Return the GUIDs of the messages from which a preference was inferred."""
+    addresses = [address for one in ChangedRecords.after(change).memories for address in one.sources]
+    return [address.removeprefix("message:") for address in addresses if address.startswith("message:")]
+
+
+def record_metadata(record: ChangedRecord) -> str:
+    """Return the metadata of a memory or fact in one line: date, number of recalls or mentions, category and tags."""
+    if not isinstance(record, MemoryUnit):
+        mentions = format_count(record.reference_count, tr("mentioned {n} time"), tr("mentioned {n} times"))
+        return " · ".join([tr("Fact"), tr("since {day}").format(day=format_date(record.first_seen.timestamp())), mentions])
+    parts = [tr("since {day}").format(day=format_date(record.added.timestamp()))]
+    if record.trigger_count:
+        parts.append(format_count(record.trigger_count, tr("recalled {n} time"), tr("recalled {n} times")))
+    if record.filed_under:
+        parts.append(tr("in {category}").format(category=record.filed_under))
+    parts += [f"#{tag}" for tag in record.tags]
+    if record.needs_permission:
+        parts.append(tr("asks before acting"))
+    return " · ".join(parts)
+
+
+def format_feedback(feedback: Feedback) -> str:
+    """Return the user's comment in quotation marks, or the rating if there is no comment."""
+    if feedback.words:
+        return f"“{' '.join(feedback.words.split())}”"
+    return tr("Liked") if feedback.verdict is ReplyRating.GOOD else tr("Disliked")
+
 
 MIN_WIDTH, WIDTH = 300, 420
 
@@ -71,7 +147,8 @@ class DreamDetail(DetailPane):
         self.state.setText(format_state(change.state))
         self.state.setHidden(is_open)
         self.reason.setText(change_reason(change))
-        self._fill_records(self._before_column, [*before.memories, *before.facts])
+        before_records: list[ChangedRecord] = [*before.memories, *before.facts]
+        fill_layout(self._before_column, map(_build_record_widget, before_records))
         self._before_card.setVisible(bool(before.guids))
         self._show_after(
             after.valid_records, is_editable=is_open and bool(after.guids) and after.guids.isdisjoint(before.guids)
@@ -94,24 +171,16 @@ class DreamDetail(DetailPane):
         for widget in (self.field, self.field_help):
             widget.setParent(None)
         if is_editable and len(records) == 1:
-            self._fill_records(self._after_column, [])
+            fill_layout(self._after_column, [])
             self.field.set_text(record_text(records[0]))
             for widget in (self.field, self.field_help, build_small_label(record_metadata(records[0]))):
                 self._after_column.addWidget(widget)
                 widget.show()
         else:
-            self._fill_records(self._after_column, records)
+            fill_layout(self._after_column, map(_build_record_widget, records))
         if not records:
             self._after_column.addWidget(build_small_label(tr("Moved to the Trash")))
         self._after_card.show()
-
-    def _fill_records(self, column: QVBoxLayout, records: Sequence[ChangedRecord]) -> None:
-        while (item := column.takeAt(0)) is not None:
-            if (widget := item.widget()) is not None and widget not in {self.field, self.field_help}:
-                widget.hide()
-                widget.deleteLater()
-        for record in records:
-            column.addWidget(_build_record_widget(record))
 
     @property
     def edited_text(self) -> str:

@@ -20,8 +20,8 @@ from lethe_app.ui.core.labels.dates import format_relative_date, format_time
 from lethe_app.ui.core.labels.task_runs import format_result
 from lethe_app.ui.core.routes import DreamsRoute, Route
 from lethe_app.ui.pages.context import PageContext
-from lethe_app.ui.pages.dreams.detail import DreamDetail
-from lethe_app.ui.pages.dreams.labels import (
+from lethe_app.ui.pages.dreams.detail import (
+    DreamDetail,
     change_title,
     format_change_kind,
     format_feedback,
@@ -29,9 +29,8 @@ from lethe_app.ui.pages.dreams.labels import (
     source_messages,
     tr,
 )
-from lethe_app.ui.pages.environment import PageEnvironment
 from lethe_app.ui.pages.persona_selector import PersonaSelector
-from lethe_app.ui.pages.record_page.commands import RecordCommand
+from lethe_app.ui.pages.record_page.commands import RecordCommand, page_command, single_command
 from lethe_app.ui.pages.record_page.filters import Checked, Chip, ChipFilter
 from lethe_app.ui.pages.record_page.page import RecordPage
 from lethe_app.ui.pages.record_page.spec import RecordSpec
@@ -47,8 +46,6 @@ DreamRow = RecordedChange | FeedbackEntry
 
 class DreamPage(RecordPage[DreamRow]):
     """Page with the pending changes, the history or the feedback on the left and the selected item on the right."""
-
-    persona_selector: PersonaSelector
 
     def __init__(
         self,
@@ -96,28 +93,10 @@ class DreamPage(RecordPage[DreamRow]):
             return self.theme.palette.muted if is_over else ""
 
         return [
-            Column(
-                tr("Action"),
-                lambda row: format_change_kind(row.what) if isinstance(row, RecordedChange) else "",
-                width=104,
-                hides_at=3,
-                is_optional=True,
-            ),
-            Column(tr("Memory or reply"), _text_of, width=0, min_width=180, colour=text_colour),
-            Column(
-                tr("Status"),
-                lambda row: format_state(row.state) if isinstance(row, RecordedChange) else "",
-                width=130,
-                hides_at=1,
-                is_optional=True,
-            ),
-            Column(
-                tr("Your feedback"),
-                lambda row: format_feedback(row.feedback) if isinstance(row, FeedbackEntry) else "",
-                width=260,
-                hides_at=4,
-                is_optional=True,
-            ),
+            Column(tr("Action"), _kind_of, width=104, hides_at=3, is_optional=True),
+            Column(tr("Text"), _text_of, width=0, min_width=180, colour=text_colour),
+            Column(tr("Status"), _status_of, width=130, hides_at=1, is_optional=True),
+            Column(tr("Your feedback"), _feedback_of, width=260, hides_at=4, is_optional=True),
             Column(tr("Date"), lambda row: format_relative_date(_moment_of(row)), _moment_of, 96, hides_at=2),
         ]
 
@@ -129,12 +108,7 @@ class DreamPage(RecordPage[DreamRow]):
         return ChipFilter(
             [
                 Chip(PENDING, tr("Pending"), _is_pending, empty_text=empty_text),
-                Chip(
-                    HISTORY,
-                    tr("History"),
-                    lambda row: isinstance(row, RecordedChange) and not _is_pending(row),
-                    empty_text=empty_text,
-                ),
+                Chip(HISTORY, tr("History"), _is_decided, empty_text=empty_text),
                 Chip(FEEDBACK, tr("Your feedback"), lambda row: isinstance(row, FeedbackEntry), empty_text=no_feedback),
             ],
             Checked.ONE,
@@ -143,48 +117,22 @@ class DreamPage(RecordPage[DreamRow]):
 
     def _build_head_commands(self) -> list[RecordCommand[DreamRow]]:
         return [
-            RecordCommand(
-                tr("Dream now"),
-                lambda _rows: self.start_dream(),
-                minimum=0,
-                is_enabled=lambda _rows: not self._is_dreaming,
-                in_head=True,
-                icon="moon",
-                is_primary=True,
-                needs_records=False,
-            ),
-            RecordCommand(
-                tr("Accept all"),
-                lambda _rows: self.accept_all_changes(),
-                minimum=0,
-                is_shown=lambda _rows: bool(self._pending),
-                in_head=True,
-                icon="check",
-            ),
-            RecordCommand(
-                tr("Stop"),
-                lambda _rows: self._runner.stop(),
-                minimum=0,
-                is_shown=lambda _rows: self._is_dreaming,
-                in_head=True,
-                icon="stop",
-                needs_records=False,
-            ),
+            page_command(tr("Dream now"), self.start_dream, "moon", is_primary=True, is_enabled=lambda: not self._is_dreaming),
+            page_command(tr("Accept all"), self.accept_all_changes, "check", is_shown=lambda: bool(self._pending)),
+            page_command(tr("Stop"), self._runner.stop, "stop", needs_records=False, is_shown=lambda: self._is_dreaming),
         ]
 
     def _build_detail_commands(self) -> list[RecordCommand[DreamRow]]:
-        def is_in(state: ChangeState) -> Callable[[Sequence[DreamRow]], bool]:
-            return lambda rows: isinstance(rows[0], RecordedChange) and rows[0].state is state
+        def is_in(state: ChangeState) -> Callable[[DreamRow], bool]:
+            return lambda row: isinstance(row, RecordedChange) and row.state is state
 
         is_open = is_in(ChangeState.PROPOSED)
         return [
-            RecordCommand(tr("Accept"), lambda rows: self.accept_change(rows[0]), is_shown=is_open, is_primary=True),
-            RecordCommand(tr("Decline"), lambda rows: self.decline_change(rows[0]), is_shown=is_open),
-            RecordCommand(tr("Undo change"), lambda rows: self.revert_change(rows[0]), is_shown=is_in(ChangeState.APPLIED)),
-            RecordCommand(tr("Propose again"), lambda rows: self.propose_again(rows[0]), is_shown=is_in(ChangeState.DECLINED)),
-            RecordCommand(
-                tr("Go to message"), lambda rows: self._open_message(rows[0]), is_shown=lambda rows: bool(_message_of(rows[0]))
-            ),
+            single_command(tr("Accept"), self.accept_change, is_shown=is_open, is_primary=True),
+            single_command(tr("Decline"), self.decline_change, is_shown=is_open),
+            single_command(tr("Undo change"), self.revert_change, is_shown=is_in(ChangeState.APPLIED)),
+            single_command(tr("Propose again"), self.propose_again, is_shown=is_in(ChangeState.DECLINED)),
+            single_command(tr("Go to message"), self._open_message, is_shown=lambda row: bool(_message_of(row))),
         ]
 
     def first_focus_widget(self) -> QWidget:
@@ -192,7 +140,7 @@ class DreamPage(RecordPage[DreamRow]):
 
     def show_route(self, route: Route) -> None:
         if isinstance(route, DreamsRoute) and route.persona_id:
-            self.persona_selector.choose_persona(route.persona_id)
+            self.choose_persona(route.persona_id)
 
     # The list
 
@@ -342,6 +290,18 @@ def _text_of(row: DreamRow) -> str:
     return " ".join(row.text.split()) or tr("This reply was deleted.")
 
 
+def _kind_of(row: DreamRow) -> str:
+    return format_change_kind(row.what) if isinstance(row, RecordedChange) else ""
+
+
+def _status_of(row: DreamRow) -> str:
+    return format_state(row.state) if isinstance(row, RecordedChange) else ""
+
+
+def _feedback_of(row: DreamRow) -> str:
+    return "" if isinstance(row, RecordedChange) else format_feedback(row.feedback)
+
+
 def _message_of(row: DreamRow) -> str:
     """Return the GUID of the message that a row leads to; empty if there is none."""
     if isinstance(row, RecordedChange):
@@ -349,18 +309,9 @@ def _message_of(row: DreamRow) -> str:
     return str(row.feedback.message_id) if row.session is not None else ""
 
 
+def _is_decided(row: DreamRow) -> bool:
+    return isinstance(row, RecordedChange) and not _is_pending(row)
+
+
 def _is_pending(row: DreamRow) -> bool:
     return isinstance(row, RecordedChange) and row.state is ChangeState.PROPOSED
-
-
-def create_page(environment: PageEnvironment, _route: object) -> DreamPage:
-    """Create the page with the services that it calls."""
-    services = environment.services
-    return DreamPage(
-        environment.context,
-        environment.create_persona_selector(),
-        services.dreams,
-        services.feedback,
-        services.background_runner,
-        services.activity_log,
-    )

@@ -10,12 +10,12 @@ from PySide6.QtWidgets import QPushButton, QWidget
 
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.services.search.fact_lists import FactSource
-from lethe_app.ui.core.formatting import format_count, format_session_title
+from lethe_app.ui.core.formatting import format_count, format_session_title, quote_message
 from lethe_app.ui.core.labels.dates import format_date
 from lethe_app.ui.core.labels.facts import format_attribute
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2
 from lethe_app.ui.pages.facts.table_model import format_kind_or_nothing, format_maker, format_weight
-from lethe_app.ui.widgets.card_column import create_card
+from lethe_app.ui.widgets.card_column import create_card, fill_layout
 from lethe_app.ui.widgets.detail_pane import DetailPane
 from lethe_app.ui.widgets.labels import build_small_label
 from lethe_app.ui.widgets.text_area import TextAreaField
@@ -100,21 +100,13 @@ class FactDetail(DetailPane):
 
     def show_sources(self, sources: list[FactSource] | None) -> None:
         """Show the messages a fact was extracted from; None while they are being loaded."""
-        # Item 0 is the title of the card.
-        while (item := self._source_column.takeAt(1)) is not None:
-            if (widget := item.widget()) is not None:
-                widget.hide()
-                widget.deleteLater()
-        if sources is None:
-            return
-        for source in sources[:MAX_SOURCES]:
-            self._source_column.addWidget(self._build_source_button(source))
-        if len(sources) > MAX_SOURCES:
+        widgets: list[QWidget] = [self._build_source_button(source) for source in (sources or [])[:MAX_SOURCES]]
+        if sources is not None and len(sources) > MAX_SOURCES:
             more_text = format_count(len(sources) - MAX_SOURCES, self.tr("and {n} more"), self.tr("and {n} more"))
-            self._source_column.addWidget(build_small_label(more_text))
-        if not sources:
-            no_sources_text = self.tr("Added by you, or the conversation was deleted.")
-            self._source_column.addWidget(build_small_label(no_sources_text))
+            widgets.append(build_small_label(more_text))
+        if sources == []:
+            widgets.append(build_small_label(self.tr("Added by you, or the conversation was deleted.")))
+        fill_layout(self._source_column, widgets, start=1)  # below the title of the card
 
     def _metadata_of(self, fact: ExtractedFact, *, is_core: bool) -> str:
         first, last = format_date(fact.first_seen.timestamp()), format_date(fact.last_seen.timestamp())
@@ -139,9 +131,7 @@ class FactDetail(DetailPane):
 
     def _build_source_button(self, source: FactSource) -> QPushButton:
         title = format_session_title(source.title)
-        text = source.text.replace("*", "")  # of actions
-        quoted = text if "“" in text or '"' in text else f"“{text}”"
-        first_line = f"{source.speaker}: {quoted}" if source.text else title
+        first_line = f"{source.speaker}: {quote_message(source.text)}" if source.text else title
         second_line = (
             f"{title}, {format_date(source.when.timestamp())}" if source.text else format_date(source.when.timestamp())
         )

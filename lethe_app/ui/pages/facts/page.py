@@ -18,14 +18,13 @@ from lethe_app.ui.core.labels.facts import format_absence, format_kind
 from lethe_app.ui.core.routes import FactsRoute, Route, SettingsRoute
 from lethe_app.ui.dialogs.dialogs import run_dialog
 from lethe_app.ui.pages.context import PageContext
-from lethe_app.ui.pages.environment import PageEnvironment
 from lethe_app.ui.pages.facts.commands import FactEdits
 from lethe_app.ui.pages.facts.detail import FactDetail
 from lethe_app.ui.pages.facts.dialogs import MergeFactsDialog, NewFactDialog
 from lethe_app.ui.pages.facts.extraction_bar import ExtractionBar
 from lethe_app.ui.pages.facts.table_model import SUBJECT, build_columns, build_views
 from lethe_app.ui.pages.persona_selector import PersonaSelector
-from lethe_app.ui.pages.record_page.commands import Key, RecordCommand
+from lethe_app.ui.pages.record_page.commands import Key, RecordCommand, page_command, single_command
 from lethe_app.ui.pages.record_page.filters import MenuFilter
 from lethe_app.ui.pages.record_page.page import RecordPage
 from lethe_app.ui.pages.record_page.spec import RecordSpec
@@ -39,28 +38,26 @@ Facts = Sequence[ExtractedFact]
 class FactPage(RecordPage[ExtractedFact]):
     """Page with the list of facts on the left and the selected fact with its sources on the right."""
 
-    persona_selector: PersonaSelector
-
     def __init__(
         self,
         context: PageContext,
         persona_selector: PersonaSelector,
-        fact_service: FactService,
+        facts: FactService,
         fact_lists: FactLists,
         fact_extraction: FactExtraction,
     ) -> None:
         super().__init__(context, QCoreApplication.translate("FactPage", "Facts"), persona_selector)
-        self._fact_service, self._fact_lists, self._fact_extraction = fact_service, fact_lists, fact_extraction
+        self._fact_service, self._fact_lists, self._fact_extraction = facts, fact_lists, fact_extraction
         self._core_facts: set[UUID] = set()
         self._owners: dict[UUID, str] = {}
         """Persona of each fact that was typed into."""
         self.views = build_views(self._core_facts)
         self.kind_menu = MenuFilter[ExtractedFact](self.tr("Type"), FactKind, format_kind, attrgetter("kind"), self)
         self.core_label = build_small_label("")
-        self.edits = FactEdits(context, fact_service, self.run_undoable, self.select_when_loaded)
+        self.edits = FactEdits(context, facts, self.run_undoable, self.select_when_loaded)
         commands, detail_commands = self._build_commands()
         self.detail = FactDetail(self.build_command_buttons(*detail_commands))
-        self.extraction_bar = ExtractionBar(context, fact_service, fact_extraction)
+        self.extraction_bar = ExtractionBar(context, facts, fact_extraction)
         self.body.addWidget(self.extraction_bar)
         self.build_list(
             RecordSpec(
@@ -79,7 +76,7 @@ class FactPage(RecordPage[ExtractedFact]):
         )
         self.extract_button = self.button(self.extract_command.title_for(()))
         self.show_with_records(self.core_label)
-        self.follow(fact_service.changed)
+        self.follow(facts.changed)
         self.extraction_bar.changed.connect(self._on_extraction_changed)
         self.detail.text_edited.connect(self._on_text_edited)
         self.detail.source_requested.connect(lambda source: context.open_session(source.session, source.message))
@@ -87,55 +84,35 @@ class FactPage(RecordPage[ExtractedFact]):
 
     def _build_commands(self) -> tuple[list[RecordCommand[ExtractedFact]], list[RecordCommand[ExtractedFact]]]:
         """Return the commands of the list, and those beside the fact on display."""
-        tr, is_one = self.tr, 1
-        pin = RecordCommand[ExtractedFact](
-            lambda facts: tr("Unpin") if facts[0].pinned else tr("Pin"),
-            lambda facts: self.edits.set_pinned(self.persona_id, facts[0], pinned=not facts[0].pinned),
-            maximum=is_one,
-            is_shown=lambda facts: not facts[0].superseded,
+        tr, edits = self.tr, self.edits
+        pin: RecordCommand[ExtractedFact] = single_command(
+            lambda fact: tr("Unpin") if fact.pinned else tr("Pin"),
+            lambda fact: edits.set_pinned(self.persona_id, fact, pinned=not fact.pinned),
+            is_shown=lambda fact: not fact.superseded,
         )
         forget = RecordCommand[ExtractedFact](
-            tr("Forget…"),
-            lambda facts: self.edits.ask_and_forget(self.persona_id, self.persona_selector.persona_name, facts),
-            (Key.DELETE,),
+            tr("Forget…"), lambda facts: edits.ask_and_forget(self.persona_id, self.persona_name, facts), (Key.DELETE,)
         )
-        restore = RecordCommand[ExtractedFact](
-            tr("Restore fact"),
-            lambda facts: self.edits.restore_fact(self.persona_id, facts[0]),
-            is_shown=lambda facts: facts[0].superseded,
+        restore = single_command(
+            tr("Restore fact"), lambda fact: edits.restore_fact(self.persona_id, fact), is_shown=attrgetter("superseded")
         )
-        replace = RecordCommand[ExtractedFact](
+        replace: RecordCommand[ExtractedFact] = single_command(
             tr("Replace newer fact"),
-            lambda facts: self.edits.restore_fact(self.persona_id, facts[0], replace_successor=True),
-            is_shown=lambda facts: facts[0].superseded and self._successor_of(facts[0]) is not None,
+            lambda fact: edits.restore_fact(self.persona_id, fact, replace_successor=True),
+            is_shown=lambda fact: fact.superseded and self._successor_of(fact) is not None,
         )
-        merge = RecordCommand[ExtractedFact](
-            tr("Merge facts…"),
-            self._ask_and_merge,
-            minimum=2,
-            in_head=True,
-            tooltip=tr("Select two or more facts with the same meaning to merge them"),
-        )
-        self.extract_command = RecordCommand[ExtractedFact](
+        tooltip = tr("Select two or more facts with the same meaning to merge them")
+        merge = RecordCommand[ExtractedFact](tr("Merge facts…"), self._ask_and_merge, minimum=2, in_head=True, tooltip=tooltip)
+        self.extract_command = page_command(
             tr("Extract again"),
-            lambda _facts: self.extract_again(),
-            minimum=0,
-            is_enabled=lambda _facts: not self.extraction_bar.is_running,
-            in_head=True,
-            icon="refresh",
+            self.extract_again,
+            "refresh",
+            is_enabled=lambda: not self.extraction_bar.is_running,
             tooltip=tr("Extract facts again from all conversations with this persona"),
         )
-        add = RecordCommand[ExtractedFact](
-            tr("Add fact"),
-            lambda _facts: self._ask_and_add(),
-            minimum=0,
-            in_head=True,
-            icon="plus",
-            is_primary=True,
-            needs_records=False,
-        )
-        edit = RecordCommand[ExtractedFact](
-            tr("Edit"), lambda _facts: self.focus_details(), (Key.RENAME, Key.OPEN), maximum=is_one
+        add = page_command(tr("Add fact"), self._ask_and_add, "plus", is_primary=True)
+        edit: RecordCommand[ExtractedFact] = single_command(
+            tr("Edit"), lambda _fact: self.focus_details(), (Key.RENAME, Key.OPEN)
         )
         return [edit, pin, merge, forget, self.extract_command, add], [pin, restore, replace, forget]
 
@@ -230,7 +207,7 @@ class FactPage(RecordPage[ExtractedFact]):
     # Commands
 
     async def _ask_and_add(self) -> None:
-        dialog = NewFactDialog(self._context.dialog_parent, self.persona_selector.persona_name)
+        dialog = NewFactDialog(self._context.dialog_parent, self.persona_name)
         if await run_dialog(dialog):
             self.edits.add_fact(self.persona_id, dialog.entered_text, pinned=dialog.pinned.isChecked())
 
@@ -244,7 +221,7 @@ class FactPage(RecordPage[ExtractedFact]):
 
     def extract_again(self) -> None:
         """Extract facts from all sessions of the persona again, one session after the other."""
-        self.extraction_bar.start_extraction(self.persona_id, self.persona_selector.persona_name)
+        self.extraction_bar.start_extraction(self.persona_id, self.persona_name)
 
     def _on_extraction_changed(self, is_running: bool) -> None:
         # Both buttons that start an extraction, because the bar shows only one.
@@ -252,15 +229,3 @@ class FactPage(RecordPage[ExtractedFact]):
         self.first_extract_button.setEnabled(not is_running)
         if not is_running:
             self.reload()
-
-
-def create_page(environment: PageEnvironment, _route: object) -> FactPage:
-    """Create the page with the services that it calls."""
-    services = environment.services
-    return FactPage(
-        environment.context,
-        environment.create_persona_selector(),
-        services.facts,
-        services.fact_lists,
-        services.fact_extraction,
-    )

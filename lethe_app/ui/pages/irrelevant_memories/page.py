@@ -3,57 +3,127 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 from operator import attrgetter
 from typing import Any
+from uuid import UUID
+
+from PySide6.QtCore import QCoreApplication
+from PySide6.QtWidgets import QWidget
 
 from lethe_app.domain.agent_runs import ReplyRating
-from lethe_app.services.background.feedback import FeedbackService
-from lethe_app.services.memory.objections import ObjectionService
-from lethe_app.ui.core.formatting import format_count
+from lethe_app.services.background.feedback import MAX_REASON_CHARACTERS, FeedbackEntry, FeedbackService
+from lethe_app.services.memory.objections import ObjectionDetails, ObjectionService
+from lethe_app.ui.chat.memory_labels import strip_headings
+from lethe_app.ui.core.formatting import format_count, quote_message, truncate_text
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.labels.dates import format_date
-from lethe_app.ui.dialogs.dialogs import run_dialog
+from lethe_app.ui.dialogs.dialogs import LineDialog, run_dialog
 from lethe_app.ui.pages.context import PageContext
-from lethe_app.ui.pages.environment import PageEnvironment
-from lethe_app.ui.pages.irrelevant_memories.rows import FeedbackRow, ReasonDialog, row_of_objection, row_of_reply, tr
 from lethe_app.ui.pages.persona_selector import PersonaSelector
-from lethe_app.ui.pages.record_page.commands import Key, RecordCommand
+from lethe_app.ui.pages.record_page.commands import Key, RecordCommand, single_command
 from lethe_app.ui.pages.record_page.filters import Checked, Chip, ChipFilter
 from lethe_app.ui.pages.record_page.page import RecordPage
 from lethe_app.ui.pages.record_page.spec import RecordSpec
 from lethe_app.ui.widgets.labels import build_small_label
 from lethe_app.ui.widgets.table_model import Column
 
+MAX_REPLY_CHARACTERS = 160
+
+
+def tr(text: str) -> str:
+    """Translate a text in the context of the page; usable before a page exists."""
+    return QCoreApplication.translate("IrrelevantMemoriesPage", text)
+
+
+@dataclass(frozen=True)
+class FeedbackRow:
+    """What did not fit: a memory in a reply, or a reply as a whole."""
+
+    text: str
+    reason: str
+    """The message that the memory was irrelevant to, or why the reply was disliked."""
+    moment: datetime
+    session: UUID | None
+    """Session of the message; None if it was deleted."""
+    message: UUID
+    objection: ObjectionDetails | None = None
+    """The objection to a memory; None for a reply."""
+    position: int = 0
+    """Index of the disliked alternative of the reply."""
+    searched: str = ""
+    """Further text in which is searched."""
+
+    @property
+    def key(self) -> tuple[UUID, UUID | int]:
+        """Return what identifies the row."""
+        return self.message, self.objection.objection.memory if self.objection is not None else self.position
+
+
+def row_of_objection(details: ObjectionDetails) -> FeedbackRow:
+    """Return the row of an irrelevant memory, with title and text in one line."""
+    text = " ".join(strip_headings(details.text).removeprefix("- ").split())
+    return FeedbackRow(
+        text=": ".join(part for part in (details.title, text) if part) or tr("Deleted memory"),
+        reason=quote_message(details.said) or tr("deleted message"),
+        moment=details.objection.moment,
+        session=details.session,
+        message=details.objection.message,
+        objection=details,
+    )
+
+
+def row_of_reply(entry: FeedbackEntry) -> FeedbackRow:
+    """Return the row of a disliked reply, with its beginning in one line."""
+    return FeedbackRow(
+        text=quote_message(truncate_text(" ".join(entry.text.split()), MAX_REPLY_CHARACTERS)) or tr("Deleted reply"),
+        reason=" ".join(entry.feedback.words.split()),
+        moment=entry.feedback.at,
+        session=entry.session,
+        message=entry.feedback.message_id,
+        position=entry.feedback.position,
+        searched=entry.text,
+    )
+
+
+class ReasonDialog(LineDialog):
+    """Dialog that asks why a reply was disliked."""
+
+    def __init__(self, parent: QWidget, reply: FeedbackRow) -> None:
+        super().__init__(
+            parent,
+            tr("What was wrong with this reply?"),
+            tr("Save reason"),
+            tr("Reason"),
+            reply.reason,
+            max_length=MAX_REASON_CHARACTERS,
+            may_be_empty=True,
+        )
+        self.add_paragraph(reply.text, index=0)
+        self.field.setPlaceholderText(tr("For example: far too long, or: don't call me Tommy"))
+
+
 Rows = Sequence[FeedbackRow]
 
 
-def _is_memory(rows: Rows) -> bool:
-    return all(row.objection is not None for row in rows)
-
-
-def _is_reply(rows: Rows) -> bool:
-    return all(row.objection is None for row in rows)
-
-
-def _has_session(rows: Rows) -> bool:
-    return all(row.session is not None for row in rows)
+def _has_session(row: FeedbackRow) -> bool:
+    return row.session is not None
 
 
 class IrrelevantMemoriesPage(RecordPage[FeedbackRow]):
     """Page with the memories marked as irrelevant and the disliked replies."""
 
-    persona_selector: PersonaSelector
-
     def __init__(
         self,
         context: PageContext,
         persona_selector: PersonaSelector,
-        objection_service: ObjectionService,
+        objections: ObjectionService,
         feedback: FeedbackService,
     ) -> None:
         super().__init__(context, tr("Irrelevant memories"), persona_selector)
-        self._objections, self._feedback = objection_service, feedback
+        self._objections, self._feedback = objections, feedback
         kinds = [
             Chip[FeedbackRow]("memories", tr("Irrelevant memories"), lambda row: row.objection is not None),
             Chip[FeedbackRow]("replies", tr("Disliked replies"), lambda row: row.objection is None),
@@ -84,7 +154,7 @@ class IrrelevantMemoriesPage(RecordPage[FeedbackRow]):
             head=[build_small_label(hint)],
         )
         self.show_with_records(self.search)
-        self.follow(objection_service.changed, feedback.changed)
+        self.follow(objections.changed, feedback.changed)
 
     def _build_columns(self) -> list[Column[FeedbackRow]]:
         def row_icon(row: FeedbackRow) -> Any:  # noqa: ANN401 - Qt's own type
@@ -102,28 +172,21 @@ class IrrelevantMemoriesPage(RecordPage[FeedbackRow]):
                 tr("Mark as relevant"),
                 self._withdraw_objections,
                 (Key.DELETE,),
-                is_shown=_is_memory,
+                is_shown=lambda rows: all(row.objection is not None for row in rows),
                 in_head=True,
                 icon="undo",
                 is_primary=True,
             ),
-            RecordCommand(
+            single_command(
                 tr("Give reason…"),
-                lambda rows: self._ask_for_reason(rows[0]),
+                self._ask_for_reason,
                 (Key.RENAME, Key.OPEN),
-                maximum=1,
-                is_shown=_is_reply,
+                is_shown=lambda row: row.objection is None,
                 is_enabled=_has_session,
                 in_head=True,
             ),
-            RecordCommand(
-                tr("Go to message"),
-                lambda rows: self._open_message(rows[0]),
-                (Key.OPEN,),
-                maximum=1,
-                is_enabled=_has_session,
-                in_head=True,
-                icon="forward",
+            single_command(
+                tr("Go to message"), self._open_message, (Key.OPEN,), is_enabled=_has_session, in_head=True, icon="forward"
             ),
         ]
 
@@ -156,14 +219,6 @@ class IrrelevantMemoriesPage(RecordPage[FeedbackRow]):
     async def _ask_for_reason(self, reply: FeedbackRow) -> None:
         """Ask why a reply was disliked."""
         dialog = ReasonDialog(self._context.dialog_parent, reply)
-        if await run_dialog(dialog) and dialog.reason != reply.reason:
+        if await run_dialog(dialog) and dialog.entered_text != reply.reason:
             save = partial(self._feedback.save_reason, reply.message, reply.position)
-            self.run_undoable(tr("editing the reason"), partial(save, dialog.reason), partial(save, reply.reason))
-
-
-def create_page(environment: PageEnvironment, _route: object) -> IrrelevantMemoriesPage:
-    """Create the page with the services that it calls."""
-    services = environment.services
-    return IrrelevantMemoriesPage(
-        environment.context, environment.create_persona_selector(), services.objections, services.feedback
-    )
+            self.run_undoable(tr("editing the reason"), partial(save, dialog.entered_text), partial(save, reply.reason))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtWidgets import QLabel, QStackedWidget, QWidget
+from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from lethe_app.domain.memory import MemoryType, MemoryUnit
 from lethe_app.services.preferences import Preferences
@@ -18,7 +18,7 @@ from lethe_app.ui.pages.memories.form import MemoryForm
 from lethe_app.ui.pages.memories.recall_preview import RecallPreview
 from lethe_app.ui.widgets.buttons import build_button
 from lethe_app.ui.widgets.card_column import CardColumn, create_card, create_placeholder, create_side_sheet
-from lethe_app.ui.widgets.labels import build_heading, build_small_label
+from lethe_app.ui.widgets.labels import build_small_label, create_text_label
 
 PAGE_NAME = "memories"
 """Name under which the choice to show advanced fields is stored."""
@@ -149,11 +149,8 @@ class MemoryDetail(QStackedWidget):
         """Build the read-only sheet of a conversation, which is edited on the conversations page."""
         sheet = create_side_sheet()
         card, column = create_card()
-        self._title = build_heading("")
-        self._title.setWordWrap(True)
-        self._date_label, self._summary, self._keywords = build_small_label(""), QLabel(), build_small_label("")
-        self._summary.setWordWrap(True)
-        self._summary.setTextFormat(Qt.TextFormat.PlainText)
+        self._title, self._date_label = create_text_label("", "section"), build_small_label("")
+        self._summary, self._keywords = create_text_label(""), build_small_label("")
         self._open_session_button = build_button(self.tr("Go to conversation"))
         self._open_session_button.clicked.connect(self._open_session)
         for widget in (self._title, self._date_label, self._summary, self._keywords):

@@ -24,13 +24,11 @@ from lethe_app.ui.core.labels.fields import field_title
 from lethe_app.ui.core.labels.memories import format_kind
 from lethe_app.ui.core.routes import MemoriesRoute, Route, SessionsRoute
 from lethe_app.ui.pages.context import PageContext
-from lethe_app.ui.pages.environment import PageEnvironment
 from lethe_app.ui.pages.memories.detail import PAGE_NAME, MemoryDetail
-from lethe_app.ui.pages.memories.filters import FilingFilter
 from lethe_app.ui.pages.memories.labels import format_insertion, format_search_gap
-from lethe_app.ui.pages.memories.table_model import SIMILARITY, build_columns, build_state_filter, memory_title
+from lethe_app.ui.pages.memories.table_model import SIMILARITY, FilingFilter, build_columns, build_state_filter, memory_title
 from lethe_app.ui.pages.persona_selector import PersonaSelector
-from lethe_app.ui.pages.record_page.commands import Key, RecordCommand
+from lethe_app.ui.pages.record_page.commands import Key, RecordCommand, page_command, single_command
 from lethe_app.ui.pages.record_page.filters import MenuFilter, RecordFilter
 from lethe_app.ui.pages.record_page.page import RecordPage
 from lethe_app.ui.pages.record_page.spec import RecordSpec
@@ -46,20 +44,18 @@ Lines = Sequence[MemoryLine]
 class MemoryPage(RecordPage[MemoryLine]):
     """Page with the search field and the list on the left and the selected memory on the right."""
 
-    persona_selector: PersonaSelector
-
     def __init__(
         self,
         context: PageContext,
         persona_selector: PersonaSelector,
-        memory_service: MemoryService,
-        lookup: MemoryLookup,
+        memory: MemoryService,
+        memory_lookup: MemoryLookup,
         memory_lists: MemoryLists,
         sessions: SessionService,
         preferences: Preferences,
     ) -> None:
         super().__init__(context, QCoreApplication.translate("MemoryPage", "Memories"), persona_selector)
-        self._memory_service, self._lookup, self._memory_lists = memory_service, lookup, memory_lists
+        self._memory_service, self._lookup, self._memory_lists = memory, memory_lookup, memory_lists
         self._preferences = preferences
         self._distances: dict[str, float] = {}
         self._blank_memories: list[MemoryUnit] = []
@@ -88,7 +84,7 @@ class MemoryPage(RecordPage[MemoryLine]):
         self.rebuild_button = self.button(self.tr("Rebuild index"))
         self.table.setColumnHidden(SIMILARITY, True)
         self.show_with_records(self.by_meaning_chip, self.recall_button)
-        self.follow(memory_service.changed, sessions.changed)
+        self.follow(memory.changed, sessions.changed)
         self._unsubscribers.append(preferences.changed.add(lambda _settings: self.update_commands()))
         self.search.returnPressed.connect(self._start_awaited_test)
         self.detail.changed.connect(self._on_field_edited)
@@ -126,49 +122,31 @@ class MemoryPage(RecordPage[MemoryLine]):
     def _build_commands(self) -> tuple[list[RecordCommand[MemoryLine]], list[RecordCommand[MemoryLine]]]:
         """Return the commands of the list, and those beside the memory on display."""
         tr, are_sessions = self.tr, _are_sessions
-        duplicate = RecordCommand[MemoryLine](
-            tr("Duplicate"),
-            lambda _lines: self._duplicate_memory(),
-            maximum=1,
-            is_enabled=lambda lines: not are_sessions(lines),
+        duplicate: RecordCommand[MemoryLine] = single_command(
+            tr("Duplicate"), lambda _line: self._duplicate_memory(), is_enabled=lambda line: not line.is_session
         )
         forget = RecordCommand[MemoryLine](
             tr("Forget"), self._forget_memories, (Key.DELETE,), is_shown=lambda lines: not are_sessions(lines)
         )
-        self.add_command = RecordCommand[MemoryLine](
-            tr("New memory"),
-            lambda _lines: self.add_memory(),
-            minimum=0,
-            in_head=True,
-            icon="plus",
-            is_primary=True,
-            needs_records=False,
+        self.add_command = page_command(tr("New memory"), self.add_memory, "plus", is_primary=True)
+        rebuild = page_command(
+            tr("Rebuild index"),
+            lambda: self._context.run_action("rebuild_index"),
+            "refresh",
+            is_shown=lambda: PAGE_NAME in self._preferences.current.advanced_pages,
+            tooltip=tr("Read all memories and messages again for the search; use it if memories are not found"),
+        )
+        edit_elsewhere, refuse = (
+            lambda _lines: self._context.navigator.open(SessionsRoute()),
+            lambda _lines: self._refuse_deletion(),
         )
         return [
             RecordCommand(tr("Open"), lambda _lines: self.focus_details(), (Key.OPEN, Key.RENAME)),
             duplicate,
-            RecordCommand(
-                tr("Edit or delete in Conversations…"),
-                lambda _lines: self._context.navigator.open(SessionsRoute()),
-                is_shown=are_sessions,
-            ),
-            RecordCommand(
-                "",
-                lambda _lines: self._refuse_deletion(),
-                (Key.DELETE,),
-                is_shown=are_sessions,
-                in_menu=False,
-            ),
+            RecordCommand(tr("Edit or delete in Conversations…"), edit_elsewhere, is_shown=are_sessions),
+            RecordCommand("", refuse, (Key.DELETE,), is_shown=are_sessions, in_menu=False),
             forget,
-            RecordCommand(
-                tr("Rebuild index"),
-                lambda _lines: self._context.run_action("rebuild_index"),
-                minimum=0,
-                is_shown=lambda _lines: PAGE_NAME in self._preferences.current.advanced_pages,
-                in_head=True,
-                icon="refresh",
-                tooltip=tr("Read all memories and messages again for the search; use it if memories are not found"),
-            ),
+            rebuild,
             self.add_command,
         ], [duplicate, forget]
 
@@ -414,17 +392,3 @@ class MemoryPage(RecordPage[MemoryLine]):
 
 def _are_sessions(lines: Lines) -> bool:
     return all(line.is_session for line in lines)
-
-
-def create_page(environment: PageEnvironment, _route: object) -> MemoryPage:
-    """Create the page with the services that it calls."""
-    services = environment.services
-    return MemoryPage(
-        environment.context,
-        environment.create_persona_selector(),
-        services.memory,
-        services.memory_lookup,
-        services.memory_lists,
-        services.sessions,
-        services.preferences,
-    )

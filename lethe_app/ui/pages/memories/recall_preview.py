@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from lethe_app.domain.recall import BlockedMemory, RecalledMemory, TurnMemory
 from lethe_app.ui.chat.memory_labels import format_block_label
@@ -15,8 +15,8 @@ from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3
 from lethe_app.ui.core.reason_labels import format_block_reason
 from lethe_app.ui.pages.memories.labels import format_measured_values, format_reasons
 from lethe_app.ui.widgets.buttons import build_button
-from lethe_app.ui.widgets.card_column import create_card
-from lethe_app.ui.widgets.labels import build_heading, build_small_label
+from lethe_app.ui.widgets.card_column import create_card, fill_layout
+from lethe_app.ui.widgets.labels import build_small_label, create_text_label
 
 MAX_BLOCKED = 12
 MAX_TITLES = 4
@@ -37,14 +37,12 @@ class RecallPreview(QWidget):
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(SPACE_3)
         head = QHBoxLayout()
-        self._title = build_heading("")
-        self._title.setWordWrap(True)
+        self._title = create_text_label("", "section")
         self.close_button = build_button(self.tr("Close"))
         self.close_button.clicked.connect(self.closed)
         head.addWidget(self._title, 1)
         head.addWidget(self.close_button, 0, Qt.AlignmentFlag.AlignTop)
         self._column.addLayout(head)
-        self._cards: list[QWidget] = []
 
     def show_result(
         self, text: str, memory: TurnMemory, is_listed: Callable[[str], bool], titles_in_prompt: Sequence[str] = ()
@@ -53,40 +51,29 @@ class RecallPreview(QWidget):
 
         `titles_in_prompt` are those of conversations and memories that are in the prompt word for word.
         """
-        for card in self._cards:
-            self._column.removeWidget(card)
-            # deleteLater() deletes in a later pass of the event loop; until then the old cards would be painted over the new
-            # ones.
-            card.hide()
-            card.deleteLater()
         short_text = text if len(text) <= 80 else f"{text[:79]}…"
         self._title.setText(insert_break_points(self.tr("Memories recalled by “{text}”").format(text=short_text)))
-        self._cards = [self._build_card(recollection, is_listed) for recollection in memory.recalled]
+        cards = [self._build_card(recollection, is_listed) for recollection in memory.recalled]
         if not memory.recalled:
             text = self.tr("None. What is always in the prompt, such as core facts and summaries, is not listed here.")
-            self._cards.append(build_small_label(text))
+            cards.append(build_small_label(text))
         if titles_in_prompt:
-            self._cards.append(build_small_label(insert_break_points(self._name_titles_in_prompt(titles_in_prompt))))
+            cards.append(build_small_label(insert_break_points(self._name_titles_in_prompt(titles_in_prompt))))
         if memory.blocked:
-            self._cards.append(self._build_blocked_card(memory.blocked[:MAX_BLOCKED]))
-        for card in self._cards:
-            self._column.addWidget(card)
+            cards.append(self._build_blocked_card(memory.blocked[:MAX_BLOCKED]))
+        fill_layout(self._column, cards, start=1)  # below the head
         names = [recollection.title or _shorten(recollection.text) for recollection in memory.recalled]
         announce(self, ". ".join((self._title.text(), *(names or [self.tr("None")]))))
 
     def _build_card(self, recollection: RecalledMemory, is_listed: Callable[[str], bool]) -> QWidget:
         card, column = create_card()
         column.setSpacing(SPACE_2)
-        title = QLabel(insert_break_points(f"◆ {recollection.title or _shorten(recollection.text, 400)}"))
-        title.setProperty("memory", True)
-        text_label = QLabel(insert_break_points(_shorten(recollection.text, 400)))
+        title = create_text_label(insert_break_points(f"◆ {recollection.title or _shorten(recollection.text, 400)}"), "memory")
+        text_label = create_text_label(insert_break_points(_shorten(recollection.text, 400)))
         if not recollection.title:
             text_label.hide()  # it is the title
         reasons_label = build_small_label(insert_break_points(format_reasons(recollection)))
         reasons_label.setToolTip(format_measured_values(recollection))
-        for label in (title, text_label):
-            label.setWordWrap(True)
-            label.setTextFormat(Qt.TextFormat.PlainText)
         card.setAccessibleName(recollection.title or _shorten(recollection.text))
         for widget in (title, text_label, reasons_label):
             column.addWidget(widget)

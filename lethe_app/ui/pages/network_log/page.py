@@ -27,7 +27,6 @@ from lethe_app.ui.core.labels.web_requests import (
 from lethe_app.ui.core.palette import SPACE_3, SPACE_4
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog
 from lethe_app.ui.pages.context import PageContext
-from lethe_app.ui.pages.environment import PageEnvironment
 from lethe_app.ui.pages.record_page.commands import RecordCommand
 from lethe_app.ui.pages.record_page.page import RecordPage
 from lethe_app.ui.pages.record_page.spec import RecordSpec
@@ -132,9 +131,3 @@ class NetworkLogPage(RecordPage[OutgoingRequest]):
 
     def _show_settings(self, settings: Settings) -> None:
         self.allow_check.setChecked(settings.web_allowed)
-
-
-def create_page(environment: PageEnvironment, _route: object) -> NetworkLogPage:
-    """Create the page with the services that it calls."""
-    services = environment.services
-    return NetworkLogPage(environment.context, services.web_gate, services.preferences)

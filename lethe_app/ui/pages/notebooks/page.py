@@ -17,14 +17,11 @@ from lethe_app.services.preferences import Preferences
 from lethe_app.ui.core.formatting import format_age, format_count
 from lethe_app.ui.core.palette import SPACE_2, SPACE_4
 from lethe_app.ui.core.routes import NotebooksRoute, Route
-from lethe_app.ui.dialogs.dialogs import run_dialog
+from lethe_app.ui.dialogs.dialogs import LineDialog, run_dialog
 from lethe_app.ui.pages.context import PageContext
-from lethe_app.ui.pages.environment import PageEnvironment
-from lethe_app.ui.pages.notebooks.dialogs import NotebookTitleDialog
-from lethe_app.ui.pages.notebooks.editor import NotebookText
-from lethe_app.ui.pages.notebooks.reader import NotebookReader
+from lethe_app.ui.pages.notebooks.text import NotebookReader, NotebookText
 from lethe_app.ui.pages.persona_selector import PersonaSelector
-from lethe_app.ui.pages.record_page.commands import Key, RecordCommand
+from lethe_app.ui.pages.record_page.commands import Key, RecordCommand, page_command, single_command
 from lethe_app.ui.pages.record_page.page import RecordPage
 from lethe_app.ui.pages.record_page.spec import RecordSpec
 from lethe_app.ui.widgets.card_column import create_placeholder
@@ -40,10 +37,16 @@ NotebookKey = tuple[str, str]
 Items = Sequence[NotebookListItem]
 
 
+class NotebookTitleDialog(LineDialog):
+    """Dialog that asks for the title of a notebook."""
+
+    def __init__(self, parent: QWidget, title: str, button: str, text: str = "") -> None:
+        super().__init__(parent, title, button, self.tr("Title"), text, max_length=80)
+        self.field.setAccessibleName(self.tr("Notebook title"))
+
+
 class NotebookPage(RecordPage[NotebookListItem]):
     """Page that saves typed text automatically; renaming, merging, splitting and deleting can be undone."""
-
-    persona_selector: PersonaSelector
 
     def __init__(
         self,
@@ -115,15 +118,7 @@ class NotebookPage(RecordPage[NotebookListItem]):
     def _build_commands(self) -> list[RecordCommand[NotebookListItem]]:
         tr = self.tr
         return [
-            RecordCommand(
-                tr("New notebook"),
-                lambda _items: self._create_notebook(),
-                minimum=0,
-                in_head=True,
-                icon="plus",
-                is_primary=True,
-                needs_records=False,
-            ),
+            page_command(tr("New notebook"), self._create_notebook, "plus", is_primary=True),
             RecordCommand(
                 lambda _items: tr("Done") if self._is_editing else tr("Edit"),
                 lambda _items: self._show_editor(is_editing=not self._is_editing),
@@ -132,7 +127,7 @@ class NotebookPage(RecordPage[NotebookListItem]):
                 in_head=True,
                 icon="edit",
             ),
-            RecordCommand(tr("Rename…"), self._rename_notebook, (Key.RENAME,), maximum=1, in_head=True),
+            single_command(tr("Rename…"), self._rename_notebook, (Key.RENAME,), in_head=True),
             RecordCommand(
                 tr("Merge"),
                 self._merge_notebooks,
@@ -140,11 +135,10 @@ class NotebookPage(RecordPage[NotebookListItem]):
                 in_head=True,
                 tooltip=tr("Select several notebooks with Ctrl or Shift to merge them"),
             ),
-            RecordCommand(
+            single_command(
                 tr("Split"),
                 self._split_notebook,
-                maximum=1,
-                is_enabled=lambda items: line_count(items[0]) >= MIN_SPLIT_LINES,
+                is_enabled=lambda item: line_count(item) >= MIN_SPLIT_LINES,
                 in_head=True,
                 tooltip=tr("Notebooks of {n} lines or more can be split by subject").format(n=MIN_SPLIT_LINES),
             ),
@@ -270,21 +264,21 @@ class NotebookPage(RecordPage[NotebookListItem]):
         if await run_dialog(dialog):
             self._context.notifier.drop_undoable()
             await self.saver.save()
-            name = await self._notebooks.create(persona_id, dialog.entered_title)
+            name = await self._notebooks.create(persona_id, dialog.entered_text)
             if persona_id == self.persona_id:
                 self.select_when_loaded(name)
                 await self.loader.reload_and_wait()
                 self._show_editor(is_editing=True)
 
-    async def _rename_notebook(self, items: Items) -> None:
-        (item,), persona_id = items, self._owner_id
+    async def _rename_notebook(self, item: NotebookListItem) -> None:
+        persona_id = self._owner_id
         dialog = NotebookTitleDialog(
             self._context.dialog_parent, self.tr("Rename notebook"), self.tr("Rename"), item.notebook.title
         )
-        if await run_dialog(dialog) and dialog.entered_title != item.notebook.title:
+        if await run_dialog(dialog) and dialog.entered_text != item.notebook.title:
             before = await self._load_texts(persona_id, [item])
-            name = await self._notebooks.rename(persona_id, item.name, dialog.entered_title)
-            text = self.tr("Renamed to “{name}”.").format(name=dialog.entered_title)
+            name = await self._notebooks.rename(persona_id, item.name, dialog.entered_text)
+            text = self.tr("Renamed to “{name}”.").format(name=dialog.entered_text)
             self._show_result(persona_id, text, [name], before)
 
     async def _merge_notebooks(self, selected: Items) -> None:
@@ -294,8 +288,8 @@ class NotebookPage(RecordPage[NotebookListItem]):
         text = self.tr("{n} notebooks were merged into one.").format(n=len(selected))
         self._show_result(persona_id, text, [name], before)
 
-    async def _split_notebook(self, items: Items) -> None:
-        (item,), persona_id = items, self._owner_id
+    async def _split_notebook(self, item: NotebookListItem) -> None:
+        persona_id = self._owner_id
         before = await self._load_texts(persona_id, [item])
         names = await self._notebook_filer.split(persona_id, item.name)
         text = self.tr("“{name}” was split into {n} notebooks.").format(name=item.notebook.title, n=len(names))
@@ -339,15 +333,3 @@ class NotebookPage(RecordPage[NotebookListItem]):
 def line_count(item: NotebookListItem) -> int:
     """Return the number of lines of a notebook."""
     return len(item.notebook.lines)
-
-
-def create_page(environment: PageEnvironment, _route: object) -> NotebookPage:
-    """Create the page with the services that it calls."""
-    services = environment.services
-    return NotebookPage(
-        environment.context,
-        environment.create_persona_selector(),
-        services.notebooks,
-        services.notebook_filer,
-        services.preferences,
-    )

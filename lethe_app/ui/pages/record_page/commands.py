@@ -83,6 +83,53 @@ class RecordCommand(Generic[Row]):
         button.setVisible(is_shown and total >= max(self.minimum, int(self.needs_records)))
 
 
+def page_command(
+    title: str,
+    run: Callable[[], Coroutine[Any, Any, None] | None],
+    icon: str = "",
+    *,
+    is_primary: bool = False,
+    needs_records: bool | None = None,
+    is_shown: Callable[[], bool] = lambda: True,
+    is_enabled: Callable[[], bool] = lambda: True,
+    tooltip: str = "",
+) -> RecordCommand[Any]:
+    """Declare a command on the page, with a button in its head. By default only a primary one is shown without records."""
+    return RecordCommand(
+        title,
+        lambda _records: run(),
+        minimum=0,
+        is_shown=lambda _records: is_shown(),
+        is_enabled=lambda _records: is_enabled(),
+        in_head=True,
+        icon=icon,
+        tooltip=tooltip,
+        is_primary=is_primary,
+        needs_records=not is_primary if needs_records is None else needs_records,
+    )
+
+
+def single_command(
+    title: str | Callable[[Row], str],
+    run: Callable[[Row], Coroutine[Any, Any, None] | None],
+    keys: tuple[Key, ...] = (),
+    *,
+    is_shown: Callable[[Row], bool] = lambda _record: True,
+    is_enabled: Callable[[Row], bool] = lambda _record: True,
+    **options: Any,  # noqa: ANN401 - the other fields of a command
+) -> RecordCommand[Row]:
+    """Declare a command on one selected record, which is what all its functions get."""
+    return RecordCommand(
+        title if isinstance(title, str) else lambda records: title(records[0]),
+        lambda records: run(records[0]),
+        keys,
+        maximum=1,
+        is_shown=lambda records: is_shown(records[0]),
+        is_enabled=lambda records: is_enabled(records[0]),
+        **options,
+    )
+
+
 class CommandButtons(QWidget):
     """Buttons of commands on the record on display, for a card of its details."""
 

@@ -9,10 +9,12 @@ from enum import Enum
 from typing import Any, Generic, TypeVar, cast
 
 from PySide6.QtCore import QObject, QSignalBlocker, Signal
-from PySide6.QtWidgets import QButtonGroup, QPushButton, QWidget
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QButtonGroup, QMenu, QPushButton, QWidget
 
+from lethe_app.ui.core.formatting import join_with_or
 from lethe_app.ui.core.palette import SPACE_1
-from lethe_app.ui.widgets.buttons import FilterMenu, build_chip
+from lethe_app.ui.widgets.buttons import build_chip
 from lethe_app.ui.widgets.flow_layout import FlowLayout
 
 Row = TypeVar("Row")
@@ -152,8 +154,10 @@ class ChipFilter(QObject, RecordFilter, Generic[Row]):
         return self._choices[self.selected[0]].empty_text if self._checked is Checked.ONE else ""
 
 
-class MenuFilter(FilterMenu[Any], RecordFilter, Generic[Row]):
-    """Button with a menu of values, several of which can be checked; a record has to have one of them."""
+class MenuFilter(QPushButton, RecordFilter, Generic[Row]):
+    """Button with a menu of values, several of which can be checked; a record has to have one of them. Its text names them."""
+
+    changed = Signal()
 
     def __init__(
         self,
@@ -167,21 +171,53 @@ class MenuFilter(FilterMenu[Any], RecordFilter, Generic[Row]):
         """Create the menu; `value_of` returns the value of a record, `is_counted` whether the number beside it includes the
         record.
         """
-        super().__init__(title, values, format_value, parent)
-        self._value_of, self._is_counted = value_of, is_counted
+        super().__init__(parent)
+        self._title, self._format_value, self._value_of, self._is_counted = title, format_value, value_of, is_counted
+        self.setProperty("chip", True)
+        menu = QMenu(self)
+        self.actions_by_value: dict[Hashable, QAction] = {value: menu.addAction(format_value(value)) for value in values}
+        for action in self.actions_by_value.values():
+            action.setCheckable(True)
+            action.toggled.connect(self._on_toggled)
+        self.setMenu(menu)
+        self._update_text()
+
+    @property
+    def selected(self) -> frozenset[Hashable]:
+        """Return the checked values."""
+        return frozenset(value for value, action in self.actions_by_value.items() if action.isChecked())
 
     def build_test(self) -> Callable[[Row], bool] | None:
         selected, value_of = self.selected, self._value_of
         return (lambda record: value_of(record) in selected) if selected else None
 
     def reset(self) -> None:
-        self.uncheck_all()
+        for action in self.actions_by_value.values():
+            with QSignalBlocker(action):
+                action.setChecked(False)
+        self._update_text()
 
     def count_records(self, records: Iterable[Row]) -> Counter[Hashable]:
         return Counter(self._value_of(record) for record in records if self._is_counted(record))
 
-    def show_counts(self, counts: Mapping[Any, int], total: int = 0) -> None:
-        super().show_counts(counts)
+    def show_counts(self, counts: Mapping[Hashable, int], total: int = 0) -> None:
+        """Offer the values that records have, with their number; a checked one stays. Hidden if there is only one."""
+        del total
+        offered = [value for value, action in self.actions_by_value.items() if action.isChecked() or counts.get(value)]
+        for value, action in self.actions_by_value.items():
+            action.setVisible(value in offered)
+            action.setText(f"{self._format_value(value)}\t{counts.get(value, 0)}")
+        self.setVisible(len(offered) > 1)
+
+    def _on_toggled(self) -> None:
+        self._update_text()
+        self.changed.emit()
+
+    def _update_text(self) -> None:
+        names = join_with_or([self._format_value(value) for value in self.actions_by_value if value in self.selected])
+        text = self.tr("{title}: {values}").format(title=self._title, values=names) if names else self._title
+        self.setText(f"{text} ▾")
+        self.setAccessibleName(text)
 
 
 class FilterRow(QWidget):

@@ -1,16 +1,57 @@
-"""Detail pane of an inquiry: its rounds while it is running, the report and its sources."""
+"""Detail pane of an inquiry: its rounds while it is running, the report and its sources; and the display texts of these."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, QUrl, Signal
-from PySide6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtCore import QCoreApplication, QLocale, Qt, QUrl, Signal
+from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
-from lethe_app.domain.web import Inquiry, PageSummary
+from lethe_app.domain.web import Inquiry, InquiryState, PageSummary, SearchRound, WebHit
+from lethe_app.ui.core.formatting import format_count, format_token_count
+from lethe_app.ui.core.labels.dates import format_duration, format_relative_date, format_time
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2
-from lethe_app.ui.pages.research.labels import format_finding, format_round, format_time_and_cost
-from lethe_app.ui.widgets.card_column import create_card
+from lethe_app.ui.transcript.painting.source_list import format_source
+from lethe_app.ui.widgets.card_column import create_card, fill_layout
 from lethe_app.ui.widgets.detail_pane import DetailPane
-from lethe_app.ui.widgets.labels import build_small_label
+from lethe_app.ui.widgets.labels import build_small_label, create_text_label
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("ResearchPage", text)
+
+
+def format_state(inquiry: Inquiry) -> str:
+    """Return the state in one or two words for the list."""
+    return {
+        InquiryState.RUNNING: _tr("Running"),
+        InquiryState.DONE: _tr("Done") if inquiry.report else _tr("Nothing found"),
+        InquiryState.STOPPED: _tr("Stopped"),
+        InquiryState.FAILED: _tr("Failed"),
+    }[inquiry.state]
+
+
+def format_time_and_cost(inquiry: Inquiry) -> str:
+    """Return start, duration and tokens of an inquiry."""
+    parts = [f"{format_relative_date(inquiry.began)}, {format_time(inquiry.began)}"]
+    if inquiry.ended is not None:
+        parts.append(format_duration(inquiry.ended - inquiry.began))
+    if inquiry.tokens:
+        parts.append(format_token_count(inquiry.tokens))
+    return " · ".join(parts)
+
+
+def format_round(number: int, research_round: SearchRound) -> str:
+    """Return a round in one line: “Round 2: “lamp oil”, “keepers” – 5 pages read, 3 useful”."""
+    queries = ", ".join(f"“{query}”" for query in research_round.queries)
+    pages = format_count(research_round.pages, _tr("{n} page read"), _tr("{n} pages read"))
+    useful = _tr("{n} useful").format(n=QLocale().toString(research_round.findings))
+    outcome = f"{pages}, {useful}" if research_round.pages else _tr("no pages read yet")
+    return _tr("Round {number}: {asked} – {came}").format(number=number, asked=queries, came=outcome)
+
+
+def format_finding(finding: PageSummary) -> str:
+    """Return title and host of a source after the number by which the report refers to it."""
+    return format_source(finding.number, WebHit(finding.title, finding.address))
+
 
 MIN_WIDTH, WIDTH = 320, 620
 SELECTABLE = Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
@@ -35,23 +76,13 @@ class ResearchDetail(DetailPane):
 
     def _build(self, buttons: QWidget) -> None:
         card, column = create_card()
-        self.title_label, self.date_label, self.status_label, self.rounds_label = (
-            QLabel(),
-            build_small_label(""),
-            QLabel(),
-            build_small_label(""),
-        )
-        self.title_label.setProperty("section", True)
-        for label in (self.title_label, self.status_label):
-            label.setWordWrap(True)
-            label.setTextFormat(Qt.TextFormat.PlainText)
+        self.title_label, self.date_label = create_text_label("", "section"), build_small_label("")
+        self.status_label, self.rounds_label = create_text_label(""), build_small_label("")
         for widget in (self.title_label, self.date_label, self.status_label, self.rounds_label, buttons):
             column.addWidget(widget)
         self._sheet.add_widget(card)
         self._report_card, report_column = create_card(self.tr("Report"))
-        self.report_label = QLabel()
-        self.report_label.setWordWrap(True)
-        self.report_label.setTextFormat(Qt.TextFormat.PlainText)
+        self.report_label = create_text_label("")
         self.report_label.setTextInteractionFlags(SELECTABLE)
         self.report_label.setAccessibleName(self.tr("Report"))
         report_column.addWidget(self.report_label)
@@ -81,21 +112,12 @@ class ResearchDetail(DetailPane):
         self.rounds_label.setVisible(bool(inquiry.rounds))
         self.report_label.setText(inquiry.report)
         self._report_card.setVisible(bool(inquiry.report))
-        self._show_sources(inquiry.findings)
+        self._sources_card.setVisible(bool(inquiry.findings))
+        if inquiry.findings != self._sources_shown:
+            self._sources_shown = inquiry.findings
+            fill_layout(self._source_column, map(self._build_source_row, inquiry.findings))
         if is_other:
             self._sheet.verticalScrollBar().setValue(0)
-
-    def _show_sources(self, findings: list[PageSummary]) -> None:
-        self._sources_card.setVisible(bool(findings))
-        if findings == self._sources_shown:
-            return
-        self._sources_shown = findings
-        while (item := self._source_column.takeAt(0)) is not None:
-            if (widget := item.widget()) is not None:
-                widget.hide()
-                widget.deleteLater()
-        for finding in findings:
-            self._source_column.addWidget(self._build_source_row(finding))
 
     def _build_source_row(self, finding: PageSummary) -> QWidget:
         """Build the entry of a source: a button with number and title that opens it, and the full address below."""

@@ -20,13 +20,11 @@ from lethe_app.ui.core.palette import SPACE_1, SPACE_3
 from lethe_app.ui.core.routes import NetworkLogRoute, ResearchRoute, Route
 from lethe_app.ui.dialogs.files import ask_for_markdown_file
 from lethe_app.ui.pages.context import PageContext
-from lethe_app.ui.pages.environment import PageEnvironment
 from lethe_app.ui.pages.persona_selector import PersonaSelector
-from lethe_app.ui.pages.record_page.commands import Key, RecordCommand
+from lethe_app.ui.pages.record_page.commands import Key, RecordCommand, single_command
 from lethe_app.ui.pages.record_page.page import RecordPage
 from lethe_app.ui.pages.record_page.spec import RecordSpec
-from lethe_app.ui.pages.research.detail import ResearchDetail
-from lethe_app.ui.pages.research.labels import format_state
+from lethe_app.ui.pages.research.detail import ResearchDetail, format_state
 from lethe_app.ui.widgets.buttons import build_button
 from lethe_app.ui.widgets.flow_layout import FlowLayout
 from lethe_app.ui.widgets.labels import build_small_label
@@ -42,16 +40,16 @@ class ResearchPage(RecordPage[Inquiry]):
     def __init__(
         self,
         context: PageContext,
-        persona_field: PersonaSelector,
-        research_service: ResearchService,
+        persona_selector: PersonaSelector,
+        research: ResearchService,
         fact_lists: FactLists,
         preferences: Preferences,
     ) -> None:
-        """Create the page; `persona_field` chooses who does the research, while all reports are listed."""
+        """Create the page; `persona_selector` chooses who does the research, while all reports are listed."""
         super().__init__(context, QCoreApplication.translate("ResearchPage", "Research"))
-        self._research = research_service
-        self._fact_lists, self._preferences, self.persona_field = fact_lists, preferences, persona_field
-        self.stop_button = self.add_button(self.tr("Stop"), research_service.stop, "stop")
+        self._research = research
+        self._fact_lists, self._preferences, self.persona_field = fact_lists, preferences, persona_selector
+        self.stop_button = self.add_button(self.tr("Stop"), research.stop, "stop")
         commands = self._build_commands()
         self.detail = ResearchDetail(self.build_command_buttons(*commands))
         question_rows = self._build_question()
@@ -76,12 +74,12 @@ class ResearchPage(RecordPage[Inquiry]):
         self.panes.setStretchFactor(0, 0)
         self.panes.setStretchFactor(1, 1)
         self.panes.setSizes([LIST_WIDTH, 2 * LIST_WIDTH])
-        self.follow(research_service.changed)
+        self.follow(research.changed)
         self._unsubscribers += [
-            research_service.changed.add(self._show_progress),
+            research.changed.add(self._show_progress),
             preferences.changed.add(self._apply_settings),
         ]
-        persona_field.chosen.connect(lambda _persona: self._update_start_button())
+        persona_selector.chosen.connect(lambda _persona: self._update_start_button())
         self.detail.link_activated.connect(QDesktopServices.openUrl)
         self._apply_settings(preferences.current)
 
@@ -100,31 +98,28 @@ class ResearchPage(RecordPage[Inquiry]):
         """Return the commands on a report, which is not being written any more."""
         tr = self.tr
 
-        def is_in_memory(inquiries: Sequence[Inquiry]) -> bool:
-            return inquiries[0].memory is not None
-
-        def has_report(inquiries: Sequence[Inquiry]) -> bool:
-            return not inquiries[0].is_running and bool(inquiries[0].report)
+        def has_report(inquiry: Inquiry) -> bool:
+            return not inquiry.is_running and bool(inquiry.report)
 
         return [
-            RecordCommand(
+            single_command(
                 tr("Save to memory"),
-                lambda inquiries: self._save_to_memory(inquiries[0]),
-                is_shown=lambda inquiries: has_report(inquiries) and not is_in_memory(inquiries),
+                self._save_to_memory,
+                is_shown=lambda inquiry: has_report(inquiry) and inquiry.memory is None,
                 tooltip=tr("Save the report with its sources as a memory that never fades"),
             ),
-            RecordCommand(
+            single_command(
                 tr("Remove from memory"),
-                lambda inquiries: self._remove_from_memory(inquiries[0]),
-                is_shown=lambda inquiries: has_report(inquiries) and is_in_memory(inquiries),
+                self._remove_from_memory,
+                is_shown=lambda inquiry: has_report(inquiry) and inquiry.memory is not None,
                 tooltip=tr("Move the memory to the Trash"),
             ),
-            RecordCommand(tr("Save as Markdown…"), lambda inquiries: self._ask_and_save(inquiries[0]), is_shown=has_report),
-            RecordCommand(
+            single_command(tr("Save as Markdown…"), self._ask_and_save, is_shown=has_report),
+            single_command(
                 tr("Delete report"),
-                lambda inquiries: self._delete_report(inquiries[0]),
+                self._delete_report,
                 (Key.DELETE,),
-                is_shown=lambda inquiries: not inquiries[0].is_running,
+                is_shown=lambda inquiry: not inquiry.is_running,
                 tooltip=tr("Delete the report; a memory made from it is kept"),
             ),
         ]
@@ -285,15 +280,3 @@ class ResearchPage(RecordPage[Inquiry]):
 def file_name(topic: str) -> str:
     """Return a file name without characters that file systems reject, of at most 80 characters."""
     return " ".join(re.sub(r"[^\w\s.-]", " ", topic).split())[:80].strip(" .") or "report"
-
-
-def create_page(environment: PageEnvironment, _route: object) -> ResearchPage:
-    """Create the page with the services that it calls."""
-    services = environment.services
-    return ResearchPage(
-        environment.context,
-        environment.create_persona_selector(),
-        services.research,
-        services.fact_lists,
-        services.preferences,
-    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
 from uuid import UUID
 
 from PySide6.QtCore import QObject
@@ -10,12 +11,33 @@ from PySide6.QtCore import QObject
 from lethe_app.domain.changes import PartValue, SessionSnapshot
 from lethe_app.domain.chat import Message, SessionPart
 from lethe_app.domain.list_items import SessionLine
+from lethe_app.services.chat.message_editing import MessageEditing
+from lethe_app.services.maintenance.trash import Trash
+from lethe_app.services.memory.lookup import MemoryLookup
+from lethe_app.services.search.fact_lists import FactLists
+from lethe_app.services.sessions.archive_queue import ArchiveQueue
+from lethe_app.services.sessions.editing import FactExtraction, SessionEditing
+from lethe_app.services.sessions.service import SessionService
 from lethe_app.ui.core.formatting import format_count, truncate_text
 from lethe_app.ui.pages.context import PageContext
-from lethe_app.ui.pages.sessions.labels import format_part, session_title
+from lethe_app.ui.pages.sessions.columns import format_part, session_title
 from lethe_app.ui.pages.sessions.notes import NOTES_FIELD, parse_notes
-from lethe_app.ui.pages.sessions.services import SessionPageServices
 from lethe_app.ui.pages.undo_commands import CommandRunner, Step
+
+
+@dataclass(frozen=True)
+class SessionPageServices:
+    """Services that the page of all conversations calls."""
+
+    sessions: SessionService
+    session_editing: SessionEditing
+    message_editing: MessageEditing
+    archive_queue: ArchiveQueue
+    fact_extraction: FactExtraction
+    memory_lookup: MemoryLookup
+    trash: Trash
+    fact_lists: FactLists
+
 
 PARTS_BY_FIELD = {
     "name": SessionPart.TITLE,
@@ -61,7 +83,7 @@ class SessionEdits(QObject):
         """Store fields of a session; a value that a field had before is stored with its author of that time."""
         for name, value in values.items():
             if name == NOTES_FIELD:
-                await self._services.lookup.write_notes(guid, parse_notes(str(value)))
+                await self._services.memory_lookup.write_notes(guid, parse_notes(str(value)))
             elif name in PARTS_BY_FIELD:
                 await self._store_part(guid, name, value)
             else:

@@ -19,11 +19,10 @@ from lethe_app.ui.core.labels.messages import format_missing_summary, format_swi
 from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.record_page.commands import CommandButtons
+from lethe_app.ui.pages.sessions.columns import format_part, format_part_record
 from lethe_app.ui.pages.sessions.commands import PARTS_BY_FIELD
-from lethe_app.ui.pages.sessions.labels import format_part, format_part_record
 from lethe_app.ui.pages.sessions.notes import SessionNotes
-from lethe_app.ui.pages.sessions.replay import TranscriptReplay
-from lethe_app.ui.pages.sessions.transcript import Transcript
+from lethe_app.ui.pages.sessions.transcript import Transcript, TranscriptReplay
 from lethe_app.ui.widgets.buttons import IconButton, build_button
 from lethe_app.ui.widgets.card_column import create_card, create_placeholder, create_side_sheet
 from lethe_app.ui.widgets.fields import FieldKind, FieldSpec
@@ -61,18 +60,11 @@ class SessionDetail(QStackedWidget):
         self.transcript = Transcript(context.theme)
         self._selection_hint = build_small_label("")
         self.replay = TranscriptReplay(self.transcript)
-        self.replay_button = build_button(self.tr("Replay"))
-        self.replay_button.setToolTip(self.tr("Show the messages one after another at reading speed"))
-        self.replay_button.clicked.connect(self.replay.toggle)
+        tooltip = self.tr("Show the messages one after another at reading speed")
+        self.replay_button = build_button(self.tr("Replay"), self.replay.toggle, tooltip=tooltip)
         self.replay.running_changed.connect(self._show_replay_state)
-        self.split_button, self.insert_button = (
-            build_button(self.tr("Split here")),
-            build_button(self.tr("Insert message")),
-        )
-        self.edit_message_button, self.delete_message_button = (
-            build_button(self.tr("Edit…")),
-            build_button(self.tr("Delete…")),
-        )
+        self.split_button, self.insert_button = build_button(self.tr("Split here")), build_button(self.tr("Insert message"))
+        self.edit_message_button, self.delete_message_button = build_button(self.tr("Edit…")), build_button(self.tr("Delete…"))
         self.edit_message_button.setAccessibleName(self.tr("Edit message"))
         self.delete_message_button.setAccessibleName(self.tr("Delete message"))
         self.message_buttons = {
@@ -213,9 +205,7 @@ class SessionDetail(QStackedWidget):
         self._buttons.insert_button(3, self.edit_button)
         self._started_label = build_small_label("")
         self._summary_card, summary_column = create_card()
-        self.summary_title, self.summary_text = build_heading(""), create_text_label("")
-        self.summary_title.setTextFormat(Qt.TextFormat.PlainText)
-        self.summary_title.setWordWrap(True)
+        self.summary_title, self.summary_text = create_text_label("", "section"), create_text_label("")
         self.summary_text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.summary_text.setAccessibleName(self.tr("Summary"))
         self.summary_keywords = build_small_label("")

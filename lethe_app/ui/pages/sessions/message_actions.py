@@ -10,63 +10,39 @@ from PySide6.QtWidgets import QRadioButton, QWidget
 
 from lethe_app.domain.chat import ChatSession, Message
 from lethe_app.services.sessions.service import SessionService
-from lethe_app.ui.core.palette import SPACE_3, SPACE_4
-from lethe_app.ui.dialogs.dialogs import ConfirmDialog, QuestionDialog, run_dialog
+from lethe_app.ui.core.palette import SPACE_4
+from lethe_app.ui.dialogs.dialogs import ConfirmDialog, TextDialog, run_dialog
 from lethe_app.ui.dialogs.message_details import MessageDetailsDialog
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.sessions.commands import SessionEdits
 from lethe_app.ui.pages.sessions.detail import SessionDetail
 from lethe_app.ui.widgets.flow_layout import FlowLayout
 from lethe_app.ui.widgets.labels import build_small_label
-from lethe_app.ui.widgets.text_area import TextAreaField
-
-MIN_WIDTH = 440
 
 
-class InsertMessage(QuestionDialog):
+class InsertMessage(TextDialog):
     """Dialog for author and text of a new message."""
 
     def __init__(self, parent: QWidget, persona_name: str, position_text: str) -> None:
         """Create the dialog; `position_text` is a sentence about the position of the message."""
-        super().__init__(parent, self.tr("Insert message"), self.tr("Insert"), spacing=SPACE_3)
+        super().__init__(parent, self.tr("Insert message"), self.tr("Insert"), self.tr("Message text"))
         self.user_radio = QRadioButton(self.tr("Message from you"))
         self.persona_radio = QRadioButton(self.tr("Message from {name}").format(name=persona_name))
         self.user_radio.setChecked(True)
-        self.field = TextAreaField(self.tr("Message text"), 4, 12)
-        self.field.setMinimumWidth(MIN_WIDTH)
-        self.primary.setEnabled(False)
-        self.field.edited.connect(lambda text: self.primary.setEnabled(bool(text.strip())))
         author_row = FlowLayout(spacing=SPACE_4)  # a long name goes below
         author_row.addWidget(self.user_radio)
         author_row.addWidget(self.persona_radio)
-        self.column.addWidget(build_small_label(position_text))
-        self.column.addLayout(author_row)
-        self.column.addWidget(self.field)
-        self.field.setFocus()
-
-    @property
-    def entered_text(self) -> str:
-        return self.field.text.strip()
+        self.column.insertWidget(0, build_small_label(position_text))
+        self.column.insertLayout(1, author_row)
 
 
-class RewordMessage(QuestionDialog):
+class RewordMessage(TextDialog):
     """Dialog that edits the text of a message."""
 
     def __init__(self, parent: QWidget, author: str, words: str) -> None:
-        """Create the dialog; `name` is the author of the message."""
-        super().__init__(
-            parent, self.tr("Edit message by {name}").format(name=author), self.tr("Save changes"), spacing=SPACE_3
-        )
-        self.field = TextAreaField(self.tr("Message text"), 4, 16)
-        self.field.setMinimumWidth(MIN_WIDTH)
-        self.field.set_text(words)
-        self.field.edited.connect(lambda text: self.primary.setEnabled(bool(text.strip())))
-        self.column.addWidget(self.field)
-        self.field.setFocus()
-
-    @property
-    def entered_text(self) -> str:
-        return self.field.text.strip()
+        """Create the dialog; `author` is the name of the message's author."""
+        title = self.tr("Edit message by {name}").format(name=author)
+        super().__init__(parent, title, self.tr("Save changes"), self.tr("Message text"), words)
 
 
 TASK_KEY = "session dialog"

@@ -20,16 +20,14 @@ from lethe_app.ui.dialogs.files import ask_for_markdown_file
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.environment import PageEnvironment
 from lethe_app.ui.pages.persona_selector import PersonaSelector
-from lethe_app.ui.pages.record_page.commands import Key, RecordCommand
+from lethe_app.ui.pages.record_page.commands import Key, RecordCommand, single_command
 from lethe_app.ui.pages.record_page.page import RecordPage
 from lethe_app.ui.pages.record_page.spec import RecordSpec
-from lethe_app.ui.pages.sessions.columns import build_columns, build_mark_filter
-from lethe_app.ui.pages.sessions.commands import PARTS_BY_FIELD, SessionEdits
+from lethe_app.ui.pages.sessions.columns import build_columns, build_mark_filter, format_part, session_title
+from lethe_app.ui.pages.sessions.commands import PARTS_BY_FIELD, SessionEdits, SessionPageServices
 from lethe_app.ui.pages.sessions.detail import SessionDetail
-from lethe_app.ui.pages.sessions.labels import format_part, session_title
 from lethe_app.ui.pages.sessions.message_actions import SessionMessageActions
 from lethe_app.ui.pages.sessions.notes import NOTES_FIELD, format_notes
-from lethe_app.ui.pages.sessions.services import SessionPageServices
 from lethe_app.ui.widgets.buttons import build_button
 
 MAX_SKIPPED_MESSAGES = 2
@@ -46,7 +44,6 @@ SessionDetails = tuple[ChatSession, Mapping[SessionPart, PartRecord], str]
 class SessionPage(RecordPage[SessionLine]):
     """Page with the list of sessions on the left and the selected session on the right."""
 
-    persona_selector: PersonaSelector
     end_requested = Signal(str)
     """Emitted with the id of a session that is to end now, so that its title, summary and facts are made."""
 
@@ -67,7 +64,7 @@ class SessionPage(RecordPage[SessionLine]):
             services.sessions,
             self.edits,
             self.detail,
-            lambda: persona_selector.persona_name,
+            lambda: self.persona_name,
             lambda: session_title(self.selected_records[0]),
         )
         self.search_messages_button = build_button(self.tr("Search messages"), self.search_messages)
@@ -101,42 +98,35 @@ class SessionPage(RecordPage[SessionLine]):
 
     def _build_commands(self) -> tuple[list[RecordCommand[SessionLine]], list[RecordCommand[SessionLine]]]:
         """Return the commands of the list, and those beside the session on display."""
-        tr, one = self.tr, 1
-        proceed = RecordCommand[SessionLine](
-            tr("Continue conversation"),
-            lambda lines: self._context.open_session(UUID(lines[0].guid), None),
-            maximum=one,
-            is_primary=True,
+        tr = self.tr
+        proceed: RecordCommand[SessionLine] = single_command(
+            tr("Continue conversation"), lambda line: self._context.open_session(UUID(line.guid), None), is_primary=True
         )
-        edit = RecordCommand[SessionLine](
-            tr("Edit"), lambda _lines: self.detail.focus_first_field(), (Key.OPEN,), maximum=one, in_menu=False
+        edit: RecordCommand[SessionLine] = single_command(
+            tr("Edit"), lambda _line: self.detail.focus_first_field(), (Key.OPEN,), in_menu=False
         )
-        rename = RecordCommand[SessionLine](tr("Rename"), lambda _lines: self.detail.focus_title(), (Key.RENAME,), maximum=one)
-        end = RecordCommand[SessionLine](
+        rename: RecordCommand[SessionLine] = single_command(
+            tr("Rename"), lambda _line: self.detail.focus_title(), (Key.RENAME,)
+        )
+        end = single_command(
             tr("End now"),
             self._end_session,
-            maximum=one,
-            is_shown=lambda lines: not lines[0].archived,
+            is_shown=lambda line: not line.archived,
             tooltip=tr("Summarise this conversation and learn its facts without waiting"),
             keeps_place=True,
         )
-        save_text = RecordCommand[SessionLine](
-            tr("Save as text…"),
-            lambda lines: self._ask_and_save_text(lines[0]),
-            maximum=one,
-            tooltip=tr("Save all messages of this conversation as a Markdown file"),
-        )
+        save_tooltip = tr("Save all messages of this conversation as a Markdown file")
+        save_text = single_command(tr("Save as text…"), self._ask_and_save_text, tooltip=save_tooltip)
         extract = RecordCommand[SessionLine](
             lambda lines: tr("Extract facts again") if lines[0].archived else tr("Extract facts now"),
             self._extract_and_notify,
             tooltip=tr("Extract the facts again from the current text of this conversation"),
         )
-        merge_with_next = RecordCommand[SessionLine](
+        merge_with_next: RecordCommand[SessionLine] = single_command(
             tr("Merge with next"),
-            lambda lines: self._merge([lines[0], self._next_session(lines[0]) or lines[0]]),
-            maximum=one,
-            is_shown=lambda lines: self._next_session(lines[0]) is not None,
-            is_enabled=lambda _lines: not self._is_merging,
+            lambda line: self._merge([line, self._next_session(line) or line]),
+            is_shown=lambda line: self._next_session(line) is not None,
+            is_enabled=lambda _line: not self._is_merging,
             tooltip=tr("Merge this conversation with the one that started after it"),
             keeps_place=True,
         )
@@ -199,7 +189,7 @@ class SessionPage(RecordPage[SessionLine]):
     async def load_details(self, record: SessionLine) -> SessionDetails:
         guid = UUID(record.guid)
         session = await self._services.sessions.open(guid)
-        notes = format_notes(await self._services.lookup.load_notes(guid))
+        notes = format_notes(await self._services.memory_lookup.load_notes(guid))
         return session, await self._services.archive_queue.parts(guid), notes
 
     def show_details(self, record: SessionLine, details: SessionDetails) -> None:
@@ -253,9 +243,9 @@ class SessionPage(RecordPage[SessionLine]):
         if self.detail.session is not None:
             self.edits.regenerate_part(self.detail.session.guid, part)
 
-    def _end_session(self, lines: Lines) -> None:
+    def _end_session(self, line: SessionLine) -> None:
         self.table.setFocus()  # the button goes
-        self.end_requested.emit(lines[0].guid)
+        self.end_requested.emit(line.guid)
 
     async def _ask_and_save_text(self, line: SessionLine) -> None:
         """Ask for a file and save the messages of a session as Markdown."""
@@ -305,20 +295,10 @@ class SessionPage(RecordPage[SessionLine]):
         )
 
 
-def create_page(environment: PageEnvironment, _route: object) -> SessionPage:
-    """Create the page with the services that it calls."""
-    services = environment.services
-    group = SessionPageServices(
-        services.sessions,
-        services.session_editing,
-        services.message_editing,
-        services.archive_queue,
-        services.fact_extraction,
-        services.memory_lookup,
-        services.trash,
-        services.fact_lists,
-    )
-    page = SessionPage(environment.context, environment.create_persona_selector(), group)
+def create_page(environment: PageEnvironment) -> SessionPage:
+    """Create the page with its services, and connect it to the window."""
+    services = environment.create(SessionPageServices)
+    page = SessionPage(environment.context, environment.create_persona_selector(), services)
     page.detail.transcript.set_avatars(environment.chat_view.render_avatar)
     page.end_requested.connect(partial(environment.window.sidebar.command_chosen.emit, "end_session"))
     return page

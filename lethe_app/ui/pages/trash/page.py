@@ -24,13 +24,11 @@ from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.labels.dates import format_date_time
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog
 from lethe_app.ui.pages.context import PageContext
-from lethe_app.ui.pages.environment import PageEnvironment
 from lethe_app.ui.pages.record_page.commands import Key, RecordCommand
 from lethe_app.ui.pages.record_page.filters import Checked, Chip, ChipFilter
 from lethe_app.ui.pages.record_page.page import RecordPage
 from lethe_app.ui.pages.record_page.spec import RecordSpec
-from lethe_app.ui.pages.trash.labels import ICON_NAMES, format_kind, format_origin, format_time_left, item_title
-from lethe_app.ui.pages.trash.preview import TrashPreview
+from lethe_app.ui.pages.trash.preview import ICON_NAMES, TrashPreview, format_kind, format_origin, format_time_left, item_title
 from lethe_app.ui.widgets.labels import build_small_label
 from lethe_app.ui.widgets.table_model import Column
 
@@ -43,8 +41,8 @@ class TrashPage(RecordPage[Trashed]):
         context: PageContext,
         trash: Trash,
         sessions: SessionService,
-        memory_service: MemoryService,
-        fact_service: FactService,
+        memory: MemoryService,
+        facts: FactService,
         library: Library,
         preferences: Preferences,
     ) -> None:
@@ -70,7 +68,7 @@ class TrashPage(RecordPage[Trashed]):
             detail=self.preview,
             head=[self.hint],
         )
-        self.follow(trash.changed, sessions.changed, memory_service.changed, fact_service.changed, library.changed)
+        self.follow(trash.changed, sessions.changed, memory.changed, facts.changed, library.changed)
         self._unsubscribers.append(preferences.changed.add(lambda _settings: self.apply_filter()))
 
     def _build_columns(self) -> list[Column[Trashed]]:
@@ -88,14 +86,7 @@ class TrashPage(RecordPage[Trashed]):
             Column(tr("From"), lambda item: format_origin(item, self._names), width=190, hides_at=2),
             Column(tr("Deleted"), lambda item: format_date_time(item.when), by_date, width=176, hides_at=5),
             Column(tr("Expires"), time_left, by_date, width=122, hides_at=3),
-            Column(
-                tr("Size"),
-                lambda item: format_bytes(item.size),
-                attrgetter("size"),
-                width=100,
-                hides_at=1,
-                is_right_aligned=True,
-            ),
+            Column(tr("Size"), lambda one: format_bytes(one.size), attrgetter("size"), 100, hides_at=1, is_right_aligned=True),
         ]
 
     def _build_commands(self) -> list[RecordCommand[Trashed]]:
@@ -189,17 +180,3 @@ class TrashPage(RecordPage[Trashed]):
 
 def _is_of_kind(kind: TrashKind, item: Trashed) -> bool:
     return item.kind is kind
-
-
-def create_page(environment: PageEnvironment, _route: object) -> TrashPage:
-    """Create the page with the services that it calls."""
-    services = environment.services
-    return TrashPage(
-        environment.context,
-        services.trash,
-        services.sessions,
-        services.memory,
-        services.facts,
-        services.library,
-        services.preferences,
-    )
