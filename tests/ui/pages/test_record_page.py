@@ -23,8 +23,7 @@ from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.field_saver import FieldSaver
 from lethe_app.ui.pages.record_page.commands import CommandButtons, Key, RecordCommand
 from lethe_app.ui.pages.record_page.filters import Checked, Chip, ChipFilter, MenuFilter
-from lethe_app.ui.pages.record_page.page import RecordPage
-from lethe_app.ui.pages.record_page.spec import RecordSpec
+from lethe_app.ui.pages.record_page.page import RecordPage, RecordSpec
 from lethe_app.ui.shell.notifier import Notifier
 from lethe_app.ui.shell.toast import Toast
 from lethe_app.ui.widgets.detail_pane import DetailPane

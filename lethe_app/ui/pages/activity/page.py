@@ -36,8 +36,7 @@ from lethe_app.ui.pages.activity.plugin_errors import FaultList, disabled_proble
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.persona_selector import PersonaSelector
 from lethe_app.ui.pages.record_page.commands import page_command
-from lethe_app.ui.pages.record_page.page import RecordPage
-from lethe_app.ui.pages.record_page.spec import RecordSpec
+from lethe_app.ui.pages.record_page.page import RecordPage, RecordSpec
 from lethe_app.ui.widgets.buttons import build_button, build_chip
 from lethe_app.ui.widgets.flow_layout import FlowLayout
 from lethe_app.ui.widgets.labels import build_small_label

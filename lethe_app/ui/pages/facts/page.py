@@ -26,8 +26,7 @@ from lethe_app.ui.pages.facts.table_model import SUBJECT, build_columns, build_v
 from lethe_app.ui.pages.persona_selector import PersonaSelector
 from lethe_app.ui.pages.record_page.commands import Key, RecordCommand, page_command, single_command
 from lethe_app.ui.pages.record_page.filters import MenuFilter
-from lethe_app.ui.pages.record_page.page import RecordPage
-from lethe_app.ui.pages.record_page.spec import RecordSpec
+from lethe_app.ui.pages.record_page.page import RecordPage, RecordSpec
 from lethe_app.ui.widgets.buttons import build_button
 from lethe_app.ui.widgets.card_column import create_empty_view, create_placeholder
 from lethe_app.ui.widgets.labels import build_small_label

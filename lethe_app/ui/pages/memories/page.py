@@ -30,8 +30,7 @@ from lethe_app.ui.pages.memories.table_model import SIMILARITY, FilingFilter, bu
 from lethe_app.ui.pages.persona_selector import PersonaSelector
 from lethe_app.ui.pages.record_page.commands import Key, RecordCommand, page_command, single_command
 from lethe_app.ui.pages.record_page.filters import MenuFilter, RecordFilter
-from lethe_app.ui.pages.record_page.page import RecordPage
-from lethe_app.ui.pages.record_page.spec import RecordSpec
+from lethe_app.ui.pages.record_page.page import RecordPage, RecordSpec
 from lethe_app.ui.widgets.buttons import build_button, build_chip
 from lethe_app.ui.widgets.card_column import create_empty_view, create_placeholder
 from lethe_app.ui.widgets.labels import build_small_label

@@ -28,8 +28,7 @@ from lethe_app.ui.core.palette import SPACE_3, SPACE_4
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.record_page.commands import RecordCommand
-from lethe_app.ui.pages.record_page.page import RecordPage
-from lethe_app.ui.pages.record_page.spec import RecordSpec
+from lethe_app.ui.pages.record_page.page import RecordPage, RecordSpec
 from lethe_app.ui.pages.undo_commands import FieldChange
 from lethe_app.ui.widgets.labels import build_small_label
 from lethe_app.ui.widgets.table_model import Column

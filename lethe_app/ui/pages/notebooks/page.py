@@ -22,8 +22,7 @@ from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.notebooks.text import NotebookReader, NotebookText
 from lethe_app.ui.pages.persona_selector import PersonaSelector
 from lethe_app.ui.pages.record_page.commands import Key, RecordCommand, page_command, single_command
-from lethe_app.ui.pages.record_page.page import RecordPage
-from lethe_app.ui.pages.record_page.spec import RecordSpec
+from lethe_app.ui.pages.record_page.page import RecordPage, RecordSpec
 from lethe_app.ui.widgets.card_column import create_placeholder
 from lethe_app.ui.widgets.labels import build_small_label
 from lethe_app.ui.widgets.table_model import Column

@@ -21,6 +21,7 @@ storing what is typed, undo, loading again after changes, and closing.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Generic, TypeVar
 
@@ -34,16 +35,43 @@ from lethe_app.ui.pages.field_saver import FieldSaver
 from lethe_app.ui.pages.persona_selector import PersonaSelector
 from lethe_app.ui.pages.record_page.base import ReloadingPage
 from lethe_app.ui.pages.record_page.commands import CommandButtons, Key, RecordCommand
-from lethe_app.ui.pages.record_page.filters import FilterRow
+from lethe_app.ui.pages.record_page.filters import FilterRow, RecordFilter
 from lethe_app.ui.pages.record_page.loader import RecordLoader
-from lethe_app.ui.pages.record_page.spec import RecordSpec
 from lethe_app.ui.pages.undo_commands import Step
 from lethe_app.ui.widgets.context_menu import MenuEntry, popup_menu
 from lethe_app.ui.widgets.list_detail_panes import ListDetailPanes
 from lethe_app.ui.widgets.table import SearchField, Table
-from lethe_app.ui.widgets.table_model import FilteredTableModel
+from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 
 Row = TypeVar("Row")
+
+
+@dataclass(frozen=True)
+class RecordSpec(Generic[Row]):
+    """What a page of records declares about its list."""
+
+    name: str
+    """Accessible name of the table."""
+    columns: Sequence[Column[Row]]
+    key: Callable[[Row], Hashable]
+    """Identifies a record when the list is read again."""
+    search_text: Callable[[Row], str]
+    search_hint: str = ""
+    """Placeholder of the search field; without one there is none."""
+    is_casefolded: bool = False
+    """Whether `search_text` is casefolded already."""
+    empty_text: str = ""
+    """Text in place of the rows while there are no records."""
+    filters: Sequence[RecordFilter] = ()
+    commands: Sequence[RecordCommand[Row]] = ()
+    format_total: Callable[[int], str] = str
+    """Returns the number of all records in words."""
+    selects_one: bool = False
+    """Whether only one record can be selected at a time."""
+    selects_first: bool = False
+    """Whether the first record is selected while none is."""
+    sorted_by: int | None = None
+    """Index of the column by which the list is sorted at first."""
 
 
 class RecordPage(ReloadingPage, Generic[Row]):

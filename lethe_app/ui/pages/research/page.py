@@ -22,8 +22,7 @@ from lethe_app.ui.dialogs.files import ask_for_markdown_file
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.persona_selector import PersonaSelector
 from lethe_app.ui.pages.record_page.commands import Key, RecordCommand, single_command
-from lethe_app.ui.pages.record_page.page import RecordPage
-from lethe_app.ui.pages.record_page.spec import RecordSpec
+from lethe_app.ui.pages.record_page.page import RecordPage, RecordSpec
 from lethe_app.ui.pages.research.detail import ResearchDetail, format_state
 from lethe_app.ui.widgets.buttons import build_button
 from lethe_app.ui.widgets.flow_layout import FlowLayout

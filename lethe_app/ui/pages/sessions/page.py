@@ -21,8 +21,7 @@ from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.environment import PageEnvironment
 from lethe_app.ui.pages.persona_selector import PersonaSelector
 from lethe_app.ui.pages.record_page.commands import Key, RecordCommand, single_command
-from lethe_app.ui.pages.record_page.page import RecordPage
-from lethe_app.ui.pages.record_page.spec import RecordSpec
+from lethe_app.ui.pages.record_page.page import RecordPage, RecordSpec
 from lethe_app.ui.pages.sessions.columns import build_columns, build_mark_filter, format_part, session_title
 from lethe_app.ui.pages.sessions.commands import PARTS_BY_FIELD, SessionEdits, SessionPageServices
 from lethe_app.ui.pages.sessions.detail import SessionDetail

@@ -26,8 +26,7 @@ from lethe_app.ui.dialogs.dialogs import ConfirmDialog
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.record_page.commands import Key, RecordCommand
 from lethe_app.ui.pages.record_page.filters import Checked, Chip, ChipFilter
-from lethe_app.ui.pages.record_page.page import RecordPage
-from lethe_app.ui.pages.record_page.spec import RecordSpec
+from lethe_app.ui.pages.record_page.page import RecordPage, RecordSpec
 from lethe_app.ui.pages.trash.preview import ICON_NAMES, TrashPreview, format_kind, format_origin, format_time_left, item_title
 from lethe_app.ui.widgets.labels import build_small_label
 from lethe_app.ui.widgets.table_model import Column
