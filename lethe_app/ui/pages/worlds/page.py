@@ -240,7 +240,7 @@ class WorldPage(Page):
         self.world_list.select_world(self.book.stem)
         self.table.search.clear()
         self.table.table.clearSelection()
-        self.table.show_world(world, is_new_world=True)
+        self.rows.show_world(world, is_new_world=True)
         self.table.setEnabled(world is not None)
         self.detail.show_world(world)
         self.subtitle.set_full_text(world.description if world is not None else "")
@@ -253,7 +253,7 @@ class WorldPage(Page):
     def _show_new_version(self, world: World) -> None:
         """Show a new version of the world on display."""
         self.subtitle.set_full_text(self.tr("saving…"))
-        self.table.show_world(world, is_new_world=False)
+        self.rows.show_world(world, is_new_world=False)
         self.detail.show_world(world)
         self._show_detail()
         self.world_trial.schedule_run()

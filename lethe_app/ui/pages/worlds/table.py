@@ -9,7 +9,7 @@ from PySide6.QtCore import QItemSelection, QItemSelectionModel, QPoint, Qt, QTim
 from PySide6.QtGui import QAction, QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QPushButton, QVBoxLayout, QWidget
 
-from lethe_app.domain.worldinfo import World, WorldEntry
+from lethe_app.domain.worldinfo import WorldEntry
 from lethe_app.ui.core.formatting import format_count
 from lethe_app.ui.core.icons import BUTTON_ICON_SIZE, load_button_icon, load_icon
 from lethe_app.ui.core.palette import SPACE_2, SPACE_3
@@ -105,7 +105,7 @@ class EntryTable(QWidget):
         self.search.setPlaceholderText(self.tr("Search"))
         self.search.setMinimumWidth(MIN_SEARCH_WIDTH)
         self.search.down_pressed.connect(self.table.setFocus)
-        self.search.textChanged.connect(self._filter)
+        self.search.textChanged.connect(rows.set_filter)
         self.count_label = QLabel()
         self.count_label.setProperty("small", True)
         self.order_button = QPushButton(self.tr("Prompt order"))
@@ -149,13 +149,9 @@ class EntryTable(QWidget):
         table.delete_requested.connect(book.delete_entries)
         table.menu_requested.connect(self._show_menu)
         table.move_requested.connect(lambda down: self.move_selected(downwards=down))
-        self.rows.modelReset.connect(self._update_order_button)
+        self.rows.modelReset.connect(self._update_head)
         self.rows.moved.connect(book.reorder)
         self.rows.row_checked.connect(self._set_enabled)
-
-    def show_world(self, world: World | None, *, is_new_world: bool) -> None:
-        self.rows.show_world(world, is_new_world=is_new_world)
-        self._update_count()
 
     def select_entry(self, guid: UUID) -> None:
         """Select an entry; the search is cleared if it hides the entry."""
@@ -180,18 +176,12 @@ class EntryTable(QWidget):
             widget.setVisible(free_width >= width)
             free_width -= width if free_width >= width else 0
 
-    def _filter(self, text: str) -> None:
-        self.rows.set_filter(text)
-        self._update_count()
-
-    def _update_count(self) -> None:
+    def _update_head(self) -> None:
+        """Show how many entries are listed, and the button that sorts them in prompt order if they are not."""
         shown, total = len(self.rows.visible_rows), self.rows.row_total
         total_text = format_count(total, self.tr("{n} entry"), self.tr("{n} entries"))
-        self.count_label.setText(
-            total_text if shown == total else self.tr("{shown} of {all}").format(shown=shown, all=total_text)
-        )
-
-    def _update_order_button(self) -> None:
+        text = self.tr("{shown} of {all}").format(shown=shown, all=total_text)
+        self.count_label.setText(total_text if shown == total else text)
         self.order_button.setVisible(not self.rows.is_in_order)
         self._fit_head()
 
