@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from datetime import date
 from uuid import UUID
@@ -26,15 +27,18 @@ class KeyMomentStore:
         """Store the key moments of a day in place of those found before, unless the user edited these."""
         texts = {moment.text for moment in moments}
         memories = await self._memory_cache.memories_of(persona_id)
+        # Not in the window's thread, which ten thousands of them for each of many days would block.
+        found = await asyncio.to_thread(
+            lambda: [memory for memory in list(memories) if memory.made_by == KEY_MOMENTS or memory.content in texts]
+        )
         outdated = [
             memory.guid
-            for memory in memories
+            for memory in found
             # The date is that in the time zone of its message.
             if memory.made_by == KEY_MOMENTS and memory.added.date() == day and memory.content not in texts
         ]
         await self._memory_cache.delete(persona_id, outdated)
-        known = {memory.content for memory in memories}
-        if new := [_build_memory(moment) for moment in moments if moment.text not in known]:
+        if new := [_build_memory(moment) for moment in moments if all(memory.content != moment.text for memory in found)]:
             await self._memory_cache.save_memories(persona_id, *new)
 
     async def without_forgotten(self, persona_id: str, moments: Sequence[KeyMoment]) -> list[KeyMoment]:
