@@ -26,18 +26,13 @@ class KeyMomentStore:
     async def replace_day(self, persona_id: str, day: date, moments: Sequence[KeyMoment]) -> None:
         """Store the key moments of a day in place of those found before, unless the user edited these."""
         texts = {moment.text for moment in moments}
-        memories = await self._memory_cache.memories_of(persona_id)
-        # Not in the window's thread, which ten thousands of them for each of many days would block.
+        # Not in the window's thread, which tens of thousands of them for each of many days would block.
         found = await asyncio.to_thread(
-            lambda: [memory for memory in list(memories) if memory.made_by == KEY_MOMENTS or memory.content in texts]
+            lambda memories: [memory for memory in memories if memory.made_by == KEY_MOMENTS or memory.content in texts],
+            list(await self._memory_cache.memories_of(persona_id)),
         )
-        outdated = [
-            memory.guid
-            for memory in found
-            # The date is that in the time zone of its message.
-            if memory.made_by == KEY_MOMENTS and memory.added.date() == day and memory.content not in texts
-        ]
-        await self._memory_cache.delete(persona_id, outdated)
+        of_day = [one for one in found if one.made_by == KEY_MOMENTS and one.added.date() == day]  # in its message's time zone
+        await self._memory_cache.delete(persona_id, [memory.guid for memory in of_day if memory.content not in texts])
         if new := [_build_memory(moment) for moment in moments if all(memory.content != moment.text for memory in found)]:
             await self._memory_cache.save_memories(persona_id, *new)
 
