@@ -401,6 +401,18 @@ async def test_a_narrow_window_shows_the_list_or_the_details(context):
     QTest.keyClick(page.panes, Qt.Key.Key_Escape)
     assert page.table.isVisible()
     assert page.head.isVisible()
+    place = page.table.visualRect(page.table.currentIndex()).center()
+    QTest.mouseClick(page.table.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    assert page.detail.isVisible()
+    assert not page.table.isVisible()
+    QTest.mouseClick(page.panes.back_button, Qt.MouseButton.LeftButton)
+    assert page.table.isVisible()
+    assert page.table.hasFocus()
+    page.resize(1200, 700)
+    process_events()
+    assert page.table.isVisible()
+    assert page.detail.isVisible()
+    assert not page.panes.back_button.isVisible()
 
 
 # What is typed

@@ -210,21 +210,6 @@ async def test_signs_in_the_titles_and_addresses_of_strangers_are_only_letters(t
         assert link.shortcut().isEmpty()
 
 
-async def test_a_deleted_report_comes_back_from_its_note_after_the_page_is_left(tmp_path: Path):
-    async with opened(tmp_path) as scene:
-        page = await page_of(scene, DONE)
-        await until(lambda: button(page, "Delete report").isVisible())
-        button(page, "Delete report").click()
-        await until(lambda: page.rows.row_total == 0)
-
-        page.back.click()
-        await until(lambda: scene.page is None)
-        take_back(scene, "The report was deleted.")
-
-        page = await page_of(scene)
-        await until(lambda: page.rows.row_total == 1)
-
-
 async def test_the_note_of_a_deleted_report_takes_back_nothing_else(tmp_path: Path):
     async with opened(tmp_path) as scene:
         other = DONE.model_copy(update={"id": uuid4(), "topic": "Bees"})

@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 
-from lethe_app.brain.notebooks.document import Conclusion
-from lethe_app.domain.agent_runs import RunOutcome, TaskRun
-from lethe_app.domain.clock import now
-from lethe_app.domain.facts import ExtractedFact, MadeBy
 from lethe_app.domain.memory import MemoryUnit
-from lethe_app.domain.web import Inquiry, InquiryState
 from lethe_app.ui.core.routes import ACTION_ROUTES, MemoriesRoute
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.dialogs.shortcuts import ShortcutsDialog
-from lethe_app.ui.pages.facts.page import FactPage
 from lethe_app.ui.pages.memories.page import MemoryPage
 from lethe_app.ui.pages.page import Page
 from lethe_app.ui.pages.personas.page import PersonaPage
@@ -28,7 +20,6 @@ from lethe_app.ui.pages.presets.page import PresetPage
 from lethe_app.ui.pages.sessions.message_actions import InsertMessage
 from lethe_app.ui.pages.worlds.page import WorldPage
 from lethe_app.ui.widgets.card_column import CardColumn
-from lethe_app.ui.widgets.list_detail_panes import ListDetailPanes
 from tests.ui.window_scene import Scene, opened, settled, until
 
 pytestmark = pytest.mark.usefixtures("styled_app")
@@ -126,88 +117,6 @@ async def test_in_a_narrow_window_what_a_preset_does_is_seen_by_turns_with_its_f
         scene.window.resize(1200, 700)
         await until(lambda: page.prompt_view.isVisible() and page.sheet.isVisible())
         assert page.panes.toggle_button.isHidden()
-
-
-async def add_notebook(scene: Scene) -> None:
-    await scene.services.mind.notebooks.create("mira", "Garden", [Conclusion("The well runs dry.", now().date())])
-
-
-async def add_change(scene: Scene) -> None:
-    for _ in range(2):
-        unit = MemoryUnit(content="The ferry leaves at nine.", made_by="journal")
-        await scene.services.memory.memorize("mira", unit, check=False)
-    scene.services.background_runner.request_run("mira", "dream")
-    await scene.services.background_runner.run_next_task()
-
-
-async def add_inquiry(scene: Scene) -> None:
-    report = {"state": InquiryState.DONE, "ended": now(), "report": "It is a herb."}
-    await scene.services.research.restore(Inquiry(persona_id="mira", topic="Thyme", **report))
-
-
-async def add_run(scene: Scene) -> None:
-    run = TaskRun(persona_id="mira", task="deep_research", ended=now(), outcome=RunOutcome.MADE, tokens=900)
-    await scene.services.core.task_runs.save_run(run)
-
-
-@pytest.mark.parametrize(
-    ("requested", "add"),
-    [("notebooks", add_notebook), ("dreams", add_change), ("research", add_inquiry), ("background_activity", add_run)],
-)
-async def test_on_every_page_with_a_list_the_details_take_its_place_in_a_narrow_window(
-    tmp_path: Path, echo_model: Callable[..., Path], requested: str, add: Callable[[Scene], Awaitable[None]]
-):
-    async with opened(tmp_path / "home", echo_model("Indeed.")) as scene:
-        await add(scene)
-        page: Any = await page_of(scene, requested)
-        await until(lambda: page.rows.visible_rows and page.detail.currentIndex() > 0)
-        assert page.table.isVisible()
-        await until(lambda: page.table.width() == page.width())
-        assert not page.detail.isVisible()
-
-        place = page.table.visualRect(page.table.currentIndex()).center()
-        QTest.mouseClick(page.table.viewport(), Qt.MouseButton.LeftButton, pos=place)
-        await until(page.detail.isVisible)
-        assert page.detail.width() == page.width()
-        assert not page.table.isVisible()
-        panes = page.table.window().findChild(ListDetailPanes)
-        QTest.mouseClick(panes.back_button, Qt.MouseButton.LeftButton)
-        assert page.table.isVisible()
-        assert page.table.hasFocus()
-
-        scene.window.resize(1200, 700)
-        await until(lambda: page.table.isVisible() and page.detail.isVisible())
-
-
-async def test_in_a_narrow_window_a_list_is_seen_by_turns_with_the_details(tmp_path: Path):
-    async with opened(tmp_path) as scene:
-        page = await page_of(scene, "facts")
-        assert isinstance(page, FactPage)
-        fact = ExtractedFact(fact="Tomas is allergic to shellfish.", made_by=MadeBy.USER)
-        await scene.services.facts.learn("mira", [fact])
-        await until(lambda: page.rows.visible_rows)
-        page.table.select_row(page.rows.visible_rows[0].guid)
-        assert page.table.isVisible()
-        await until(lambda: page.table.width() == page.width())
-        assert not page.detail.isVisible()
-
-        page.table.setFocus()
-        QTest.keyClick(page.table, Qt.Key.Key_Return)
-        assert page.detail.isVisible()
-        await until(lambda: page.detail.width() == page.width())
-        assert not page.search.isVisible()
-        assert page.detail.field.hasFocus()
-        QTest.keyClick(page.detail, Qt.Key.Key_Escape)
-        assert page.table.hasFocus()
-        assert page.search.isVisible()
-        assert scene.page is page
-
-        place = page.table.visualRect(page.table.currentIndex()).center()
-        QTest.mouseClick(page.table.viewport(), Qt.MouseButton.LeftButton, pos=place)
-        assert page.detail.isVisible()
-        scene.window.resize(1200, 700)
-        await until(lambda: page.table.isVisible() and page.detail.isVisible())
-        assert not page.panes.back_button.isVisible()
 
 
 async def test_a_memory_that_is_asked_for_is_seen_in_a_narrow_window(tmp_path: Path):
