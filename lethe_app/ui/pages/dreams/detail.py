@@ -22,6 +22,7 @@ from lethe_app.ui.widgets.labels import build_small_label, create_text_label
 from lethe_app.ui.widgets.text_area import TextAreaField
 
 MAX_TITLE_LENGTH = 200
+MIN_WIDTH, WIDTH = 300, 420
 
 
 def tr(text: str) -> str:
@@ -100,9 +101,6 @@ def format_feedback(feedback: Feedback) -> str:
     if feedback.words:
         return f"“{' '.join(feedback.words.split())}”"
     return tr("Liked") if feedback.verdict is ReplyRating.GOOD else tr("Disliked")
-
-
-MIN_WIDTH, WIDTH = 300, 420
 
 
 class DreamDetail(DetailPane):

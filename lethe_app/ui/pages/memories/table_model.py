@@ -24,6 +24,12 @@ from lethe_app.ui.widgets.table_model import Column
 
 USES, SIMILARITY = 5, 7
 """Indices of columns."""
+TAG_PREFIX, METADATA_PREFIX = "#", "="
+"""Prefixes of the keys of tags and of metadata; category paths have none."""
+MAX_METADATA_LENGTH = 40
+"""Length of a piece of metadata that can be filtered by."""
+INDENT = "    "
+MAX_WIDTH = 280
 
 
 class MemoryState(StrEnum):
@@ -132,14 +138,6 @@ def _added_date(line: MemoryLine) -> str:
 
 def _recall_mode(line: MemoryLine) -> str:
     return format_insertion(line.insertion)
-
-
-TAG_PREFIX, METADATA_PREFIX = "#", "="
-"""Prefixes of the keys of tags and of metadata; category paths have none."""
-MAX_METADATA_LENGTH = 40
-"""Length of a piece of metadata that can be filtered by."""
-INDENT = "    "
-MAX_WIDTH = 280
 
 
 class FilingFilter(NoWheelComboBox, RecordFilter):

@@ -14,6 +14,9 @@ from lethe_app.ui.widgets.card_column import create_card, fill_layout
 from lethe_app.ui.widgets.detail_pane import DetailPane
 from lethe_app.ui.widgets.labels import build_small_label, create_text_label
 
+MIN_WIDTH, WIDTH = 320, 620
+SELECTABLE = Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
+
 
 def _tr(text: str) -> str:
     return QCoreApplication.translate("ResearchPage", text)
@@ -51,10 +54,6 @@ def format_round(number: int, research_round: SearchRound) -> str:
 def format_finding(finding: PageSummary) -> str:
     """Return title and host of a source after the number by which the report refers to it."""
     return format_source(finding.number, WebHit(finding.title, finding.address))
-
-
-MIN_WIDTH, WIDTH = 320, 620
-SELECTABLE = Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
 
 
 class ResearchDetail(DetailPane):

@@ -18,6 +18,10 @@ from lethe_app.ui.transcript.row_layout import AVATAR_COLUMN_WIDTH
 from lethe_app.ui.transcript.transcript_view import TranscriptView
 
 MESSAGE_ACTIONS = ("open", "details", "edit", "split", "above", "below", "delete")
+CHARACTERS_PER_SECOND = 25
+"""Reading speed: about 250 words a minute."""
+MIN_SECONDS, MAX_SECONDS = 1.5, 20.0
+"""Shortest and longest time for one message; whoever reads longer pauses."""
 
 
 class Transcript(TranscriptView):
@@ -124,12 +128,6 @@ class Transcript(TranscriptView):
     def _apply_theme(self) -> None:
         self.set_message_palette(self._theme.palette)
         self.set_prose_font("", self._theme.prose_size)
-
-
-CHARACTERS_PER_SECOND = 25
-"""Reading speed: about 250 words a minute."""
-MIN_SECONDS, MAX_SECONDS = 1.5, 20.0
-"""Shortest and longest time for one message; whoever reads longer pauses."""
 
 
 def reading_ms(length: int) -> int:

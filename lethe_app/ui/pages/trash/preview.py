@@ -31,6 +31,9 @@ ICON_NAMES = {
     TrashKind.NOTEBOOK: "book",
     TrashKind.FILE: "folder",
 }
+MIN_WIDTH, WIDTH = 260, 400
+EMPHASIS = re.compile(r"\*+(\S(?:[^*\n]*\S)?)\*+")
+"""Text between the asterisks of an action or of an emphasis."""
 
 
 def format_kind(kind: TrashKind) -> str:
@@ -80,11 +83,6 @@ def format_time_left(item: Trashed, days: int, current_time: datetime) -> str:
     if days_left < 1:
         return tr("Trash", "today")
     return format_count(days_left, tr("Trash", "in {n} day"), tr("Trash", "in {n} days"))
-
-
-MIN_WIDTH, WIDTH = 260, 400
-EMPHASIS = re.compile(r"\*+(\S(?:[^*\n]*\S)?)\*+")
-"""Text between the asterisks of an action or of an emphasis."""
 
 
 def _tr(text: str) -> str:
