@@ -405,6 +405,7 @@ async def test_a_narrow_window_shows_the_list_or_the_details(context):
     QTest.mouseClick(page.table.viewport(), Qt.MouseButton.LeftButton, pos=place)
     assert page.detail.isVisible()
     assert not page.table.isVisible()
+    process_events()
     QTest.mouseClick(page.panes.back_button, Qt.MouseButton.LeftButton)
     assert page.table.isVisible()
     assert page.table.hasFocus()
