@@ -107,7 +107,7 @@ LONG_PATTERNS = 19
 LONG_WORD_LISTS = 29
 """How many are left over of patterns and of word lists that are longer; the numbers may only fall."""
 BUDGET: dict[str, tuple[int, int, int]] = {
-    "ui": (30403, 3612, 411),
+    "ui": (29990, 3584, 408),
     "services": (15512, 1736, 299),
     "brain": (8853, 903, 164),
     "storage": (4531, 638, 62),
