@@ -6,10 +6,11 @@ import asyncio
 import contextlib
 import logging
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import wraps
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from lethe_app.errors import RecordMissing, StorageError
 from lethe_app.storage.atomic import sync_folder
@@ -23,6 +24,8 @@ from lethe_app.storage.transaction import roll_back, transaction
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
+Arguments = ParamSpec("Arguments")
+StoreType = TypeVar("StoreType", bound="Store")
 
 BUSY_SECONDS = 5.0
 """Seconds SQLite waits for a lock of another program."""
@@ -154,6 +157,25 @@ class Database:
         if self._lock is not None:
             self._lock.release()
             self._lock = None
+
+
+class Store:
+    """Base of the classes that read and write tables."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+
+def in_transaction(
+    method: Callable[Concatenate[StoreType, sqlite3.Connection, Arguments], T],
+) -> Callable[Concatenate[StoreType, Arguments], Coroutine[Any, Any, T]]:
+    """Make a method of a store, which gets the connection first, a coroutine that runs it by `Database.run`."""
+
+    @wraps(method)
+    async def run(store: StoreType, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> T:
+        return await store._database.run(lambda connection: method(store, connection, *args, **kwargs))  # noqa: SLF001 - its base
+
+    return run
 
 
 def _connect(path: Path) -> sqlite3.Connection:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from uuid import UUID
 
 from lethe_app.storage.chats import incognito
-from lethe_app.storage.database import Database
+from lethe_app.storage.database import Store, in_transaction
 from lethe_app.storage.row_mapping import storable_text
 
 MAX_COUNTS = 200_000
@@ -20,86 +20,65 @@ UNION ALL SELECT key, value FROM incognito_state WHERE session_id = ?1
 """
 
 
-class SessionState:
+class SessionState(Store):
     """Store of JSON values by session and key; deleted when the session is purged."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def get(self, session_id: UUID, key: str) -> object:
+    @in_transaction
+    def get(self, connection: sqlite3.Connection, session_id: UUID, key: str) -> object:
         """Return the value, or None if there is none."""
+        return session_values(connection, session_id).get(key)
 
-        def work(connection: sqlite3.Connection) -> object:
-            return session_values(connection, session_id).get(key)
-
-        return await self._database.run(work)
-
-    async def values_of(self, session_id: UUID) -> dict[str, object]:
+    @in_transaction
+    def values_of(self, connection: sqlite3.Connection, session_id: UUID) -> dict[str, object]:
         """Return all values of a session by key."""
-        return await self._database.run(lambda connection: session_values(connection, session_id))
+        return session_values(connection, session_id)
 
-    async def set(self, session_id: UUID, key: str, value: object) -> None:
+    @in_transaction
+    def set(self, connection: sqlite3.Connection, session_id: UUID, key: str, value: object) -> None:
         """Store a value; None deletes the key."""
-        await self._database.run(lambda connection: set_session_value(connection, session_id, key, value))
+        set_session_value(connection, session_id, key, value)
 
 
-class AppState:
+class AppState(Store):
     """Store of JSON values by scope and key, such as the state of a service per persona."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def get(self, scope: str, key: str) -> object | None:
+    @in_transaction
+    def get(self, connection: sqlite3.Connection, scope: str, key: str) -> object | None:
         """Return the value, or None if there is none."""
+        row = connection.execute("SELECT value FROM house_state WHERE scope = ? AND key = ?", (scope, key)).fetchone()
+        return json.loads(row[0]) if row else None
 
-        def work(connection: sqlite3.Connection) -> object | None:
-            row = connection.execute("SELECT value FROM house_state WHERE scope = ? AND key = ?", (scope, key)).fetchone()
-            return json.loads(row[0]) if row else None
-
-        return await self._database.run(work)
-
-    async def set(self, scope: str, key: str, value: object) -> None:
+    @in_transaction
+    def set(self, connection: sqlite3.Connection, scope: str, key: str, value: object) -> None:
         """Store a value; None deletes the key."""
-        await self._database.run(lambda connection: set_app_value(connection, scope, key, value))
+        set_app_value(connection, scope, key, value)
 
-    async def values_of(self, scope: str) -> dict[str, object]:
+    @in_transaction
+    def values_of(self, connection: sqlite3.Connection, scope: str) -> dict[str, object]:
         """Return all keys of a scope with their values."""
-
-        def work(connection: sqlite3.Connection) -> dict[str, object]:
-            rows = connection.execute("SELECT key, value FROM house_state WHERE scope = ? ORDER BY key", (scope,))
-            return {key: json.loads(value) for key, value in rows}
-
-        return await self._database.run(work)
+        rows = connection.execute("SELECT key, value FROM house_state WHERE scope = ? ORDER BY key", (scope,))
+        return {key: json.loads(value) for key, value in rows}
 
 
-class TokenCounts:
+class TokenCounts(Store):
     """Cache of token counts per tokenizer; texts are stored only as digests."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def cached_counts(self, tokenizer: str, texts: Sequence[str]) -> list[int | None]:
+    @in_transaction
+    def cached_counts(self, connection: sqlite3.Connection, tokenizer: str, texts: Sequence[str]) -> list[int | None]:
         """Return one count per text, None if it is not cached."""
         digests = [_digest(text) for text in texts]
+        query = "SELECT tokens FROM token_counts WHERE tokenizer = ? AND digest = ?"
+        rows = [connection.execute(query, (tokenizer, digest)).fetchone() for digest in digests]
+        return [row[0] if row else None for row in rows]
 
-        def work(connection: sqlite3.Connection) -> list[int | None]:
-            query = "SELECT tokens FROM token_counts WHERE tokenizer = ? AND digest = ?"
-            rows = [connection.execute(query, (tokenizer, digest)).fetchone() for digest in digests]
-            return [row[0] if row else None for row in rows]
-
-        return await self._database.run(work)
-
-    async def cache_counts(self, tokenizer: str, counts: Mapping[str, int]) -> None:
+    @in_transaction
+    def cache_counts(self, connection: sqlite3.Connection, tokenizer: str, counts: Mapping[str, int]) -> None:
         """Cache counts by text. If there are too many, all older ones are deleted and counted again when needed."""
         rows = [(tokenizer, _digest(text), tokens) for text, tokens in counts.items()]
-
-        def work(connection: sqlite3.Connection) -> None:
-            (count,) = connection.execute("SELECT count(*) FROM token_counts").fetchone()
-            if count + len(rows) > MAX_COUNTS:
-                connection.execute("DELETE FROM token_counts")
-            connection.executemany("INSERT OR REPLACE INTO token_counts (tokenizer, digest, tokens) VALUES (?, ?, ?)", rows)
-
-        await self._database.run(work)
+        (count,) = connection.execute("SELECT count(*) FROM token_counts").fetchone()
+        if count + len(rows) > MAX_COUNTS:
+            connection.execute("DELETE FROM token_counts")
+        connection.executemany("INSERT OR REPLACE INTO token_counts (tokenizer, digest, tokens) VALUES (?, ?, ?)", rows)
 
 
 def session_values(connection: sqlite3.Connection, session_id: UUID) -> dict[str, object]:

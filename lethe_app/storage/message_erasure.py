@@ -15,7 +15,7 @@ from lethe_app.storage import redaction, trash
 from lethe_app.storage.chats import messages
 from lethe_app.storage.chats.receipts import COUNT_DELETION
 from lethe_app.storage.chats.session_row import queue_for_indexing, update_session_row
-from lethe_app.storage.database import Database
+from lethe_app.storage.database import Store, in_transaction
 from lethe_app.storage.memory.facts import REPLACE_SUCCESSOR
 from lethe_app.storage.row_mapping import utc_text
 
@@ -60,17 +60,15 @@ class ErasedDay:
     """Sessions that had no other messages."""
 
 
-class DayErasure:
+class DayErasure(Store):
     """Erases days of a persona. Every method is one transaction."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def erase_day(self, persona_id: str, day: date) -> ErasedDay:
+    @in_transaction
+    def erase_day(self, connection: sqlite3.Connection, persona_id: str, day: date) -> ErasedDay:
         """Erase the messages of a day, the sessions that had no others, and what was derived: facts that are known from them
         alone, memories of tasks and tools, key moments, summaries, recorded recalls, prompts, changes and runs.
         """
-        return await self._database.run(lambda connection: _erase(connection, persona_id, day.isoformat()))
+        return _erase(connection, persona_id, day.isoformat())
 
 
 def _erase(connection: sqlite3.Connection, persona_id: str, day: str) -> ErasedDay:

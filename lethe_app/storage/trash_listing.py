@@ -11,7 +11,7 @@ from uuid import UUID
 
 from lethe_app.domain.changes import Trashed, TrashKind
 from lethe_app.storage import message_erasure, redaction, trash
-from lethe_app.storage.database import Database
+from lethe_app.storage.database import Store, in_transaction
 
 TITLE_CHARACTERS = 160
 """Characters of a text shown as its title."""
@@ -88,125 +88,105 @@ class PersonaStateKeys:
     """Scopes whose values contain the persona id as `persona_id`."""
 
 
-class TrashListing:
+class TrashListing(Store):
     """Trash of the database. Every method is one transaction."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def list_items(self) -> list[Trashed]:
+    @in_transaction
+    def list_items(self, connection: sqlite3.Connection) -> list[Trashed]:
         """Return everything in the trash that can be restored."""
+        return [
+            Trashed(
+                kind,
+                id_,
+                " ".join(title.split()),
+                datetime.fromisoformat(when),
+                size,
+                persona,
+                message_count,
+                session_title,
+            )
+            for kind, query in QUERIES.items()
+            for id_, title, when, size, persona, message_count, session_title in connection.execute(query, (TITLE_CHARACTERS,))
+        ]
 
-        def work(connection: sqlite3.Connection) -> list[Trashed]:
-            return [
-                Trashed(
-                    kind,
-                    id_,
-                    " ".join(title.split()),
-                    datetime.fromisoformat(when),
-                    size,
-                    persona,
-                    message_count,
-                    session_title,
-                )
-                for kind, query in QUERIES.items()
-                for id_, title, when, size, persona, message_count, session_title in connection.execute(
-                    query, (TITLE_CHARACTERS,)
-                )
-            ]
-
-        return await self._database.run(work)
-
-    async def load_preview(self, item: Trashed) -> str:
+    @in_transaction
+    def load_preview(self, connection: sqlite3.Connection, item: Trashed) -> str:
         """Return the beginning of the text of a record; empty if it is not in the database any more."""
+        rows = connection.execute(SELECT_PREVIEW[item.kind], (item.id, PREVIEW_MESSAGES))
+        return "\n\n".join(text for (text,) in rows)[:PREVIEW_CHARACTERS]
 
-        def work(connection: sqlite3.Connection) -> str:
-            rows = connection.execute(SELECT_PREVIEW[item.kind], (item.id, PREVIEW_MESSAGES))
-            return "\n\n".join(text for (text,) in rows)[:PREVIEW_CHARACTERS]
-
-        return await self._database.run(work)
-
-    async def session_counts(self) -> dict[str, int]:
+    @in_transaction
+    def session_counts(self, connection: sqlite3.Connection) -> dict[str, int]:
         """Return the number of sessions by persona, including personas whose file is gone."""
-        return await self._database.run(lambda connection: dict(connection.execute(COUNT_SESSIONS).fetchall()))
+        return dict(connection.execute(COUNT_SESSIONS).fetchall())
 
-    async def ids_with_hidden_notes(self, message: str) -> list[str]:
+    @in_transaction
+    def ids_with_hidden_notes(self, connection: sqlite3.Connection, message: str) -> list[str]:
         """Return the ids of a message and of the hidden messages above it that were deleted with it."""
-        return await self._database.run(
-            lambda connection: [row[0] for row in connection.execute(SELECT_HIDDEN_ANCESTORS, (message,))]
-        )
+        return [row[0] for row in connection.execute(SELECT_HIDDEN_ANCESTORS, (message,))]
 
-    async def erase(self, items: Sequence[Trashed]) -> list[UUID]:
+    @in_transaction
+    def erase(self, connection: sqlite3.Connection, items: Sequence[Trashed]) -> list[UUID]:
         """Erase items for good, all or none; an item that was restored meanwhile is left alone. With a message, what was
         derived from it is erased; return the sessions whose summary and other parts have to be made again.
         """
         by_kind = {kind: [item.id for item in items if item.kind is kind] for kind in QUERIES}
+        before, changed = redaction.list_record_ids(connection), dict[UUID, None]()
+        trash.erase_memories(connection, [*by_kind[TrashKind.CONVERSATION], *by_kind[TrashKind.MEMORY]])
+        facts = (json.dumps(by_kind[TrashKind.FACT]),)
+        in_trash = "deleted_at IS NOT NULL AND guid IN (SELECT value FROM json_each(?))"
+        connection.execute(f"DELETE FROM facts WHERE {in_trash}", facts)  # noqa: S608 - names are ours
+        for message in by_kind[TrashKind.MESSAGE]:
+            ids = [row[0] for row in connection.execute(SELECT_HIDDEN_ANCESTORS, (message,))]
+            deleted_query = "SELECT id FROM messages WHERE deleted_at IS NOT NULL AND id IN (SELECT value FROM json_each(?))"
+            deleted = [row[0] for row in connection.execute(deleted_query, (json.dumps(ids),)).fetchall()]
+            changed |= dict.fromkeys(message_erasure.erase_traces(connection, deleted))
+            trash.erase_messages(connection, deleted)
+        _remove_quotations(connection, before)
+        return list(changed)
 
-        def work(connection: sqlite3.Connection) -> list[UUID]:
-            before, changed = redaction.list_record_ids(connection), dict[UUID, None]()
-            trash.erase_memories(connection, [*by_kind[TrashKind.CONVERSATION], *by_kind[TrashKind.MEMORY]])
-            facts = (json.dumps(by_kind[TrashKind.FACT]),)
-            in_trash = "deleted_at IS NOT NULL AND guid IN (SELECT value FROM json_each(?))"
-            connection.execute(f"DELETE FROM facts WHERE {in_trash}", facts)  # noqa: S608 - names are ours
-            for message in by_kind[TrashKind.MESSAGE]:
-                ids = [row[0] for row in connection.execute(SELECT_HIDDEN_ANCESTORS, (message,))]
-                deleted_query = (
-                    "SELECT id FROM messages WHERE deleted_at IS NOT NULL AND id IN (SELECT value FROM json_each(?))"
-                )
-                deleted = [row[0] for row in connection.execute(deleted_query, (json.dumps(ids),)).fetchall()]
-                changed |= dict.fromkeys(message_erasure.erase_traces(connection, deleted))
-                trash.erase_messages(connection, deleted)
-            _remove_quotations(connection, before)
-            return list(changed)
-
-        return await self._database.run(work)
-
-    async def erase_persona(self, persona_id: str, keys: PersonaStateKeys) -> None:
+    @in_transaction
+    def erase_persona(self, connection: sqlite3.Connection, persona_id: str, keys: PersonaStateKeys) -> None:
         """Erase all sessions, memories and other records of a deleted persona, and its app state at `keys`."""
+        for table in PERSONA_TABLES:
+            connection.execute(f"DELETE FROM {table} WHERE persona_id = ?", (persona_id,))  # noqa: S608 - names are ours
+        for scope in keys.persona_scopes:
+            connection.execute("DELETE FROM house_state WHERE scope = ? AND key = ?", (scope, persona_id))
+        for prefix in keys.persona_scope_prefixes:
+            values = (len(prefix), prefix, persona_id)
+            # Not LIKE, for which “_” and “%” in a prefix would be wildcards.
+            connection.execute("DELETE FROM house_state WHERE substr(scope, 1, ?) = ? AND key = ?", values)
+        for scope in keys.owned_scopes:
+            connection.execute("DELETE FROM house_state WHERE scope = ?", (scope,))
+        for scope in keys.value_scopes:
+            owned = "json_valid(value) AND json_extract(value, '$.persona_id') = ?"
+            query = f"DELETE FROM house_state WHERE scope = ? AND {owned}"  # noqa: S608 - names are ours
+            connection.execute(query, (scope, persona_id))
 
-        def work(connection: sqlite3.Connection) -> None:
-            for table in PERSONA_TABLES:
-                connection.execute(f"DELETE FROM {table} WHERE persona_id = ?", (persona_id,))  # noqa: S608 - names are ours
-            for scope in keys.persona_scopes:
-                connection.execute("DELETE FROM house_state WHERE scope = ? AND key = ?", (scope, persona_id))
-            for prefix in keys.persona_scope_prefixes:
-                values = (len(prefix), prefix, persona_id)
-                # Not LIKE, for which “_” and “%” in a prefix would be wildcards.
-                connection.execute("DELETE FROM house_state WHERE substr(scope, 1, ?) = ? AND key = ?", values)
-            for scope in keys.owned_scopes:
-                connection.execute("DELETE FROM house_state WHERE scope = ?", (scope,))
-            for scope in keys.value_scopes:
-                owned = "json_valid(value) AND json_extract(value, '$.persona_id') = ?"
-                query = f"DELETE FROM house_state WHERE scope = ? AND {owned}"  # noqa: S608 - names are ours
-                connection.execute(query, (scope, persona_id))
-
-        await self._database.run(work)
-
-    async def persona_ids(self) -> set[str]:
+    @in_transaction
+    def persona_ids(self, connection: sqlite3.Connection) -> set[str]:
         """Return the ids of all personas that own records."""
         query = " UNION ".join(f"SELECT persona_id FROM {table}" for table in PERSONA_TABLES)  # noqa: S608 - names are ours
-        return await self._database.run(lambda connection: {id_ for (id_,) in connection.execute(query)})
+        return {id_ for (id_,) in connection.execute(query)}
 
-    async def erase_app_state(self, scope: str) -> None:
+    @in_transaction
+    def erase_app_state(self, connection: sqlite3.Connection, scope: str) -> None:
         """Delete all values of a scope of the app state."""
-        await self._database.run(lambda connection: connection.execute("DELETE FROM house_state WHERE scope = ?", (scope,)))
+        connection.execute("DELETE FROM house_state WHERE scope = ?", (scope,))
 
     async def scrub(self) -> None:
         """Remove what was erased from the files of the database."""
         await self._database.scrub()
 
-    async def purge(self, before: str) -> int:
+    @in_transaction
+    def purge(self, connection: sqlite3.Connection, before: str) -> int:
         """Erase everything deleted before that time (UTC) and return the number of records."""
-
-        def work(connection: sqlite3.Connection) -> int:
-            present = redaction.list_record_ids(connection)
-            facts = connection.execute("DELETE FROM facts WHERE deleted_at < ?", (before,)).rowcount
-            count = facts + trash.purge(connection, before)
-            if count:
-                _remove_quotations(connection, present)
-            return count
-
-        return await self._database.run(work)
+        present = redaction.list_record_ids(connection)
+        facts = connection.execute("DELETE FROM facts WHERE deleted_at < ?", (before,)).rowcount
+        count = facts + trash.purge(connection, before)
+        if count:
+            _remove_quotations(connection, present)
+        return count
 
 
 def _remove_quotations(connection: sqlite3.Connection, before: Set[str]) -> None:

@@ -12,7 +12,7 @@ from lethe_app.domain.changes import ChangedRecords, Record, is_owned_by_user, i
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.errors import StorageError
-from lethe_app.storage.database import Database
+from lethe_app.storage.database import Store, in_transaction
 from lethe_app.storage.memory import facts, memories
 from lethe_app.storage.row_mapping import column_values, parse_row, save_row, utc_text
 
@@ -20,65 +20,55 @@ COLUMNS = tuple(RecordedChange.model_fields)
 _SELECT = f"SELECT {', '.join(COLUMNS)} FROM changes"  # noqa: S608 - names are ours
 
 
-class ChangeLog:
+class ChangeLog(Store):
     """Table of changes. Every method is one transaction."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def save_changes(self, *changes: RecordedChange) -> None:
+    @in_transaction
+    def save_changes(self, connection: sqlite3.Connection, *changes: RecordedChange) -> None:
         """Insert changes, or update those already stored; all or none."""
-
-        def work(connection: sqlite3.Connection) -> None:
-            for change in changes:
-                _save(connection, change)
-
-        await self._database.run(work)
+        for change in changes:
+            _save(connection, change)
 
     async def get(self, change_id: UUID) -> RecordedChange | None:
         """Return a change, or None if there is none."""
         found = await self._read("WHERE id = ?", (str(change_id),))
         return found[0] if found else None
 
-    async def apply_change(self, change: RecordedChange) -> RecordedChange:
+    @in_transaction
+    def apply_change(self, connection: sqlite3.Connection, change: RecordedChange) -> RecordedChange:
         """Apply a proposed change and record it as applied, in one transaction; return the change as it was applied.
 
         It is applied to the records as they are now. Raise StorageError, without any change, if a record is gone, was
         changed meanwhile or belongs to the user. A change that was decided before is returned unaltered.
         """
+        stored_change = _load_change(connection, change.id)
+        if stored_change is not None and stored_change.state is not ChangeState.PROPOSED:
+            return stored_change
+        applied = _apply(connection, stored_change or change).model_copy(update={"state": ChangeState.APPLIED})
+        _save(connection, applied)
+        return applied
 
-        def work(connection: sqlite3.Connection) -> RecordedChange:
-            stored_change = _load_change(connection, change.id)
-            if stored_change is not None and stored_change.state is not ChangeState.PROPOSED:
-                return stored_change
-            applied = _apply(connection, stored_change or change).model_copy(update={"state": ChangeState.APPLIED})
-            _save(connection, applied)
-            return applied
-
-        return await self._database.run(work)
-
-    async def revert_changes(self, change_ids: Sequence[UUID], *, skip_changed: bool = False) -> list[RecordedChange]:
+    @in_transaction
+    def revert_changes(
+        self, connection: sqlite3.Connection, change_ids: Sequence[UUID], *, skip_changed: bool = False
+    ) -> list[RecordedChange]:
         """Restore the records from before these changes and record them as reverted, in one transaction; return the changes
         that were reverted.
 
         Raise StorageError, without any change, if a record was changed since; with `skip_changed` that change stays applied.
         """
-
-        def work(connection: sqlite3.Connection) -> list[RecordedChange]:
-            reverted: list[RecordedChange] = []
-            for change_id in change_ids:
-                stored_change = _load_change(connection, change_id)
-                if stored_change is None:
-                    raise StorageError("This change is no longer in the log.")
-                if stored_change.state is ChangeState.APPLIED:
-                    # A change that is skipped has written nothing: all records are checked before the first is restored.
-                    with suppress(StorageError) if skip_changed else nullcontext():
-                        _revert(connection, stored_change)
-                        reverted.append(stored_change.model_copy(update={"state": ChangeState.REVERTED}))
-                        _save(connection, reverted[-1])
-            return reverted
-
-        return await self._database.run(work)
+        reverted: list[RecordedChange] = []
+        for change_id in change_ids:
+            stored_change = _load_change(connection, change_id)
+            if stored_change is None:
+                raise StorageError("This change is no longer in the log.")
+            if stored_change.state is ChangeState.APPLIED:
+                # A change that is skipped has written nothing: all records are checked before the first is restored.
+                with suppress(StorageError) if skip_changed else nullcontext():
+                    _revert(connection, stored_change)
+                    reverted.append(stored_change.model_copy(update={"state": ChangeState.REVERTED}))
+                    _save(connection, reverted[-1])
+        return reverted
 
     async def changes_of(self, persona_id: str, state: ChangeState | None = None, limit: int = 200) -> list[RecordedChange]:
         """Return the changes of a persona, newest first, optionally only those in one state."""
@@ -89,12 +79,10 @@ class ChangeLog:
         """Return the changes of a task run, in order."""
         return await self._read("WHERE run_id = ? ORDER BY at, id", (str(run_id),))
 
-    async def _read(self, condition: str, values: Sequence[object]) -> list[RecordedChange]:
-        def work(connection: sqlite3.Connection) -> list[RecordedChange]:
-            rows = connection.execute(f"{_SELECT} {condition}", tuple(values))
-            return [parse_row(RecordedChange, COLUMNS, row) for row in rows]
-
-        return await self._database.run(work)
+    @in_transaction
+    def _read(self, connection: sqlite3.Connection, condition: str, values: Sequence[object]) -> list[RecordedChange]:
+        rows = connection.execute(f"{_SELECT} {condition}", tuple(values))
+        return [parse_row(RecordedChange, COLUMNS, row) for row in rows]
 
 
 def _save(connection: sqlite3.Connection, change: RecordedChange) -> None:

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from lethe_app.domain.agent_runs import RunOutcome, TaskRun
 from lethe_app.domain.clock import now
-from lethe_app.storage.database import Database
+from lethe_app.storage.database import Store, in_transaction
 from lethe_app.storage.row_mapping import column_values, parse_record, save_row, storable_text, utc_text
 
 COLUMNS = tuple(TaskRun.model_fields)
@@ -19,26 +19,21 @@ PLAIN_COLUMNS = tuple(name for name in COLUMNS if name != "made")
 _SELECT = f"SELECT {', '.join(COLUMNS)} FROM task_runs"  # noqa: S608 - names are ours
 
 
-class TaskRuns:
+class TaskRuns(Store):
     """Table of task runs. Every method is one transaction."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def save_run(self, run: TaskRun) -> None:
+    @in_transaction
+    def save_run(self, connection: sqlite3.Connection, run: TaskRun) -> None:
         """Insert a run, or update one already stored."""
         made = storable_text(json.dumps([record.model_dump(mode="json") for record in run.made], ensure_ascii=False))
         row = {**column_values(run, PLAIN_COLUMNS), "made": made}
-        await self._database.run(lambda connection: save_row(connection, "task_runs", "id", row))
+        save_row(connection, "task_runs", "id", row)
 
-    async def get(self, run_id: UUID) -> TaskRun | None:
+    @in_transaction
+    def get(self, connection: sqlite3.Connection, run_id: UUID) -> TaskRun | None:
         """Return a run, or None if there is none."""
-
-        def work(connection: sqlite3.Connection) -> TaskRun | None:
-            row = connection.execute(f"{_SELECT} WHERE id = ?", (str(run_id),)).fetchone()
-            return _run(row) if row else None
-
-        return await self._database.run(work)
+        row = connection.execute(f"{_SELECT} WHERE id = ?", (str(run_id),)).fetchone()
+        return _run(row) if row else None
 
     async def runs_of(self, persona_id: str, task: str = "", limit: int = 50, before: datetime | None = None) -> list[TaskRun]:
         """Return the newest runs of a persona, of one task unless that is empty; with `before`, only those that began before
@@ -57,18 +52,17 @@ class TaskRuns:
         """Return all runs of a persona that began at or after a moment, oldest first."""
         return await self._read("WHERE persona_id = ? AND began >= ? ORDER BY began", (persona_id, utc_text(moment)))
 
-    async def mark_lost_runs(self, running_ids: Collection[UUID] = ()) -> int:
+    @in_transaction
+    def mark_lost_runs(self, connection: sqlite3.Connection, running_ids: Collection[UUID] = ()) -> int:
         """Mark unfinished runs as lost, except `running_ids`, after the program ended during them; return their number."""
         is_lost = "outcome IS NULL AND id NOT IN (SELECT value FROM json_each(?))"
         query = f"UPDATE task_runs SET outcome = ?, ended = ? WHERE {is_lost}"  # noqa: S608 - names are ours
         values = (RunOutcome.LOST.value, utc_text(now()), json.dumps([str(run_id) for run_id in running_ids]))
-        return await self._database.run(lambda connection: connection.execute(query, values).rowcount)
+        return connection.execute(query, values).rowcount
 
-    async def _read(self, where: str, values: Sequence[object]) -> list[TaskRun]:
-        def work(connection: sqlite3.Connection) -> list[TaskRun]:
-            return [_run(row) for row in connection.execute(f"{_SELECT} {where}", tuple(values))]
-
-        return await self._database.run(work)
+    @in_transaction
+    def _read(self, connection: sqlite3.Connection, where: str, values: Sequence[object]) -> list[TaskRun]:
+        return [_run(row) for row in connection.execute(f"{_SELECT} {where}", tuple(values))]
 
 
 def _run(row: tuple[object, ...]) -> TaskRun:

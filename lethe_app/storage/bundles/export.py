@@ -26,7 +26,7 @@ from lethe_app.errors import DatabaseDamaged
 from lethe_app.storage.chats import messages, session_events
 from lethe_app.storage.chats.branches import nearest_undeleted
 from lethe_app.storage.chats.sessions import SELECT_SESSION
-from lethe_app.storage.database import Database
+from lethe_app.storage.database import Store, in_transaction
 from lethe_app.storage.memory.facts import FACT_COLUMNS, SELECT_FACT
 from lethe_app.storage.memory.memories import SELECT_MEMORY
 from lethe_app.storage.row_mapping import MEMORY_COLUMNS, SESSION_COLUMNS, parse_record, parse_row
@@ -52,55 +52,48 @@ ORIGINALS = "SELECT message_id, value FROM message_originals WHERE message_id IN
 TURNS = "SELECT message_id, value FROM turn_memories WHERE message_id IN (SELECT id FROM messages WHERE session_id = ?)"
 
 
-class PersonaExport:
+class PersonaExport(Store):
     """Reader of a persona's records. Every method is one transaction."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def count_records(self, persona_id: str) -> tuple[BundleCounts, int]:
+    @in_transaction
+    def count_records(self, connection: sqlite3.Connection, persona_id: str) -> tuple[BundleCounts, int]:
         """Return the number of records by kind, and the number of characters in all messages."""
+        counts = {name: connection.execute(query, (persona_id,)).fetchone()[0] for name, query in COUNTS.items()}
+        (characters,) = connection.execute(MESSAGE_CHARACTERS, (persona_id,)).fetchone()
+        return BundleCounts(**counts), characters
 
-        def work(connection: sqlite3.Connection) -> tuple[BundleCounts, int]:
-            counts = {name: connection.execute(query, (persona_id,)).fetchone()[0] for name, query in COUNTS.items()}
-            (characters,) = connection.execute(MESSAGE_CHARACTERS, (persona_id,)).fetchone()
-            return BundleCounts(**counts), characters
-
-        return await self._database.run(work)
-
-    async def history_of(self, persona_id: str, sources: Collection[UUID] | None) -> PersonaHistory:
+    @in_transaction
+    def history_of(self, connection: sqlite3.Connection, persona_id: str, sources: Collection[UUID] | None) -> PersonaHistory:
         """Return memories, facts and tombstones of forgotten facts, without sessions.
 
         `sources` are the sessions to be exported: facts name only those and memories as their sources, and tombstones are
         left out. None stands for all sessions.
         """
+        memories = [
+            parse_row(MemoryUnit, MEMORY_COLUMNS, row)
+            for row in connection.execute(f"{SELECT_MEMORY} AND {NOT_DELETED} ORDER BY rowid", (persona_id,))
+        ]
+        facts = [
+            parse_row(ExtractedFact, FACT_COLUMNS, row)
+            for row in connection.execute(f"{SELECT_FACT} WHERE {NOT_DELETED} ORDER BY rowid", (persona_id,))
+        ]
+        tombstones = connection.execute("SELECT digest, messages FROM forgotten_facts WHERE persona_id = ?", (persona_id,))
+        forgotten = [ForgottenFact(digest=digest, messages=json.loads(message_ids)) for digest, message_ids in tombstones]
+        if sources is None:
+            return PersonaHistory(memories, facts, forgotten)
+        exported_ids = {memory.guid for memory in memories} | set(sources)
+        return PersonaHistory(memories, [_with_sources(fact, exported_ids) for fact in facts], [])
 
-        def work(connection: sqlite3.Connection) -> PersonaHistory:
-            memories = [
-                parse_row(MemoryUnit, MEMORY_COLUMNS, row)
-                for row in connection.execute(f"{SELECT_MEMORY} AND {NOT_DELETED} ORDER BY rowid", (persona_id,))
-            ]
-            facts = [
-                parse_row(ExtractedFact, FACT_COLUMNS, row)
-                for row in connection.execute(f"{SELECT_FACT} WHERE {NOT_DELETED} ORDER BY rowid", (persona_id,))
-            ]
-            tombstones = connection.execute("SELECT digest, messages FROM forgotten_facts WHERE persona_id = ?", (persona_id,))
-            forgotten = [ForgottenFact(digest=digest, messages=json.loads(message_ids)) for digest, message_ids in tombstones]
-            if sources is None:
-                return PersonaHistory(memories, facts, forgotten)
-            exported_ids = {memory.guid for memory in memories} | set(sources)
-            return PersonaHistory(memories, [_with_sources(fact, exported_ids) for fact in facts], [])
-
-        return await self._database.run(work)
-
-    async def session_ids_of(self, persona_id: str) -> list[UUID]:
+    @in_transaction
+    def session_ids_of(self, connection: sqlite3.Connection, persona_id: str) -> list[UUID]:
         """Return the ids of the persona's sessions, by last activity, oldest first."""
         query = f"{SESSIONS} ORDER BY last_activity"
-        return await self._database.run(lambda connection: [UUID(guid) for (guid,) in connection.execute(query, (persona_id,))])
+        return [UUID(guid) for (guid,) in connection.execute(query, (persona_id,))]
 
-    async def conversation(self, guid: UUID) -> BundledConversation | None:
+    @in_transaction
+    def conversation(self, connection: sqlite3.Connection, guid: UUID) -> BundledConversation | None:
         """Return a complete session with its messages in order of arrival, or None if it is in the trash."""
-        return await self._database.run(lambda connection: _conversation(connection, str(guid)))
+        return _conversation(connection, str(guid))
 
 
 def _conversation(connection: sqlite3.Connection, guid: str) -> BundledConversation | None:

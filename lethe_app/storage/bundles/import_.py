@@ -16,7 +16,7 @@ from lethe_app.domain.bundle import BundledConversation, BundledMessage, Persona
 from lethe_app.storage.bundles.export import ORIGINAL, SESSION_NOTES, WORLDS
 from lethe_app.storage.chats.session_events import EVENT_COLUMNS
 from lethe_app.storage.chats.session_row import queue_for_indexing, update_session_row
-from lethe_app.storage.database import Database
+from lethe_app.storage.database import Store, in_transaction
 from lethe_app.storage.memory.facts import FACT_COLUMNS
 from lethe_app.storage.row_mapping import (
     ALTERNATIVE_COLUMNS,
@@ -76,30 +76,24 @@ class PersonaImport:
     """True if the guests of the sessions are personas of this home; those of a bundle are not, whatever their names."""
 
 
-class BundleImport:
+class BundleImport(Store):
     """Import of bundles."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def import_persona(
-        self, write_files: Callable[[], PersonaImport], report_progress: Callable[[float], None]
+    @in_transaction
+    def import_persona(
+        self, connection: sqlite3.Connection, write_files: Callable[[], PersonaImport], report_progress: Callable[[float], None]
     ) -> IdMapping:
         """Import a bundle and return the mapping from its ids to those of the stored records.
 
         `write_files` is called inside the transaction; `report_progress` receives a fraction from 0 to 1 and may raise, which
         rolls the import back.
         """
-
-        def work(connection: sqlite3.Connection) -> IdMapping:
-            persona = write_files()
-            ids = IdMapping(persona.history, persona.entries)
-            _store(connection, persona, ids, report_progress)
-            _store_app_state(connection, persona.app_state, ids)
-            report_progress(1.0)
-            return ids
-
-        return await self._database.run(work)
+        persona = write_files()
+        ids = IdMapping(persona.history, persona.entries)
+        _store(connection, persona, ids, report_progress)
+        _store_app_state(connection, persona.app_state, ids)
+        report_progress(1.0)
+        return ids
 
 
 def _store(

@@ -10,7 +10,7 @@ from lethe_app.domain.changes import PartValue
 from lethe_app.domain.chat import ChatSession, PartRecord, PartState, SessionPart
 from lethe_app.domain.facts import MadeBy
 from lethe_app.storage.chats.branches import branch_state
-from lethe_app.storage.database import Database
+from lethe_app.storage.database import Store, in_transaction
 from lethe_app.storage.row_mapping import MEMORY_COLUMNS, ColumnValue, column_values, insert, storable_text, update
 
 COLUMNS = "session_id, part, state, made_by, maker, tries, trouble"
@@ -28,14 +28,17 @@ WHERE made_by <> 'user' OR excluded.made_by = 'user'
 SELECT_PARTS = f"SELECT {COLUMNS} FROM session_parts WHERE session_id = ?"  # noqa: S608 - names are ours
 
 
-class ArchiveJobs:
+class ArchiveJobs(Store):
     """Table of the archive jobs, one per session and part. Every method is one transaction."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def start_archive(
-        self, session_id: UUID, parts: Iterable[SessionPart] = SessionPart, *, archive: bool = True
+    @in_transaction
+    def start_archive(
+        self,
+        connection: sqlite3.Connection,
+        session_id: UUID,
+        parts: Iterable[SessionPart] = SessionPart,
+        *,
+        archive: bool = True,
     ) -> None:
         """Queue the given parts of a session and mark it as archived; parts written by the user remain. Raise `StorageError`
         if it is gone.
@@ -45,39 +48,36 @@ class ArchiveJobs:
         """
         guid = str(session_id)
         rows = [(guid, part.value) for part in parts]
+        branch_state(connection, guid)
+        (continued,) = connection.execute("SELECT archived = 0 FROM sessions WHERE guid = ?", (guid,)).fetchone()
+        if archive:
+            connection.execute("UPDATE sessions SET archived = 1 WHERE guid = ?", (guid,))
+        connection.executemany(QUEUE_PART, rows)
+        if archive and continued:
+            connection.execute(
+                "UPDATE session_parts SET made_by = 'rules', maker = '' WHERE session_id = ? AND made_by = 'model'", (guid,)
+            )
 
-        def work(connection: sqlite3.Connection) -> None:
-            branch_state(connection, guid)
-            (continued,) = connection.execute("SELECT archived = 0 FROM sessions WHERE guid = ?", (guid,)).fetchone()
-            if archive:
-                connection.execute("UPDATE sessions SET archived = 1 WHERE guid = ?", (guid,))
-            connection.executemany(QUEUE_PART, rows)
-            if archive and continued:
-                connection.execute(
-                    "UPDATE session_parts SET made_by = 'rules', maker = '' WHERE session_id = ? AND made_by = 'model'", (guid,)
-                )
-
-        await self._database.run(work)
-
-    async def parts_of(self, session_id: UUID) -> dict[SessionPart, PartRecord]:
+    @in_transaction
+    def parts_of(self, connection: sqlite3.Connection, session_id: UUID) -> dict[SessionPart, PartRecord]:
         """Return the jobs of a session in the order of `SessionPart`; empty if it was never archived."""
+        records = _records(connection.execute(SELECT_PARTS, (str(session_id),)))
+        return {record.part: record for record in sorted(records, key=lambda record: PART_ORDER[record.part])}
 
-        def work(connection: sqlite3.Connection) -> dict[SessionPart, PartRecord]:
-            records = _records(connection.execute(SELECT_PARTS, (str(session_id),)))
-            return {record.part: record for record in sorted(records, key=lambda record: PART_ORDER[record.part])}
-
-        return await self._database.run(work)
-
-    async def pending_parts(self) -> list[PartRecord]:
+    @in_transaction
+    def pending_parts(self, connection: sqlite3.Connection) -> list[PartRecord]:
         """Return all pending jobs, those of the most recent session first."""
         query = f"""
             SELECT {", ".join(f"p.{name}" for name in COLUMNS.split(", "))} FROM session_parts p
             JOIN sessions s ON s.guid = p.session_id JOIN memories m ON m.guid = s.guid
             WHERE p.state = 'pending' AND m.deleted_at IS NULL ORDER BY s.last_activity DESC, s.guid
         """  # noqa: S608 - names are ours
-        return await self._database.run(lambda connection: _sort_parts(_records(connection.execute(query))))
+        return _sort_parts(_records(connection.execute(query)))
 
-    async def save_value(self, record: PartRecord, expected: PartRecord | None = None, /, **fields: object) -> bool:
+    @in_transaction
+    def save_value(
+        self, connection: sqlite3.Connection, record: PartRecord, expected: PartRecord | None = None, /, **fields: object
+    ) -> bool:
         """Write fields of the session and the state of the job in one transaction.
 
         With `expected`, only if the job is still in that state; return False otherwise. Raise `StorageError` if the session
@@ -87,36 +87,29 @@ class ArchiveJobs:
         values = column_values(ChatSession.model_validate({"persona_id": "", **fields}), fields)
         memory_values = {name: value for name, value in values.items() if name in MEMORY_COLUMNS}
         session_values = {name: value for name, value in values.items() if name not in MEMORY_COLUMNS}
+        branch_state(connection, guid)
+        known = {record.part: record for record in _records(connection.execute(SELECT_PARTS, (guid,)))}
+        if expected is not None and known.get(record.part) != expected:
+            return False
+        for table, row in (("memories", memory_values), ("sessions", session_values)):
+            if row:
+                update(connection, table, "guid", {**row, "guid": guid})
+        _save(connection, record)
+        return True
 
-        def work(connection: sqlite3.Connection) -> bool:
-            branch_state(connection, guid)
-            known = {record.part: record for record in _records(connection.execute(SELECT_PARTS, (guid,)))}
-            if expected is not None and known.get(record.part) != expected:
-                return False
-            for table, row in (("memories", memory_values), ("sessions", session_values)):
-                if row:
-                    update(connection, table, "guid", {**row, "guid": guid})
-            _save(connection, record)
-            return True
-
-        return await self._database.run(work)
-
-    async def requeue_parts(self, parts: Sequence[SessionPart], model: str = "") -> int:
+    @in_transaction
+    def requeue_parts(self, connection: sqlite3.Connection, parts: Sequence[SessionPart], model: str = "") -> int:
         """Queue these parts again for all sessions where only rules wrote them; return the number of jobs.
 
         Jobs at which this very model failed are skipped: their error text begins with the model's name. The number of tries
         is kept; otherwise a model that crashes at a part whenever it is loaded would do so for ever.
         """
         rows = [(part.value, f"{storable_text(model)}: ") for part in parts]
-
-        def work(connection: sqlite3.Connection) -> int:
-            return connection.executemany(
-                "UPDATE session_parts SET state = 'pending', trouble = '' WHERE part = ?1 AND made_by = 'rules'"
-                " AND (state = 'done' OR state = 'failed' AND substr(trouble, 1, length(?2)) <> ?2)",
-                rows,
-            ).rowcount
-
-        return await self._database.run(work)
+        return connection.executemany(
+            "UPDATE session_parts SET state = 'pending', trouble = '' WHERE part = ?1 AND made_by = 'rules'"
+            " AND (state = 'done' OR state = 'failed' AND substr(trouble, 1, length(?2)) <> ?2)",
+            rows,
+        ).rowcount
 
 
 def _save(connection: sqlite3.Connection, record: PartRecord) -> None:
@@ -153,43 +146,35 @@ WHERE session_id = ? AND part = ? AND made_by = 'user'
 """Statement that removes the user's mark from a part and queues it."""
 
 
-class ArchivePartUndo:
+class ArchivePartUndo(Store):
     """Undo for archive parts. Every method is one transaction."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def part_of(self, session: UUID, part: SessionPart) -> PartValue:
+    @in_transaction
+    def part_of(self, connection: sqlite3.Connection, session: UUID, part: SessionPart) -> PartValue:
         """Return the current value of a part. Raise StorageError if the session is gone."""
+        guid = str(session)
+        branch_state(connection, guid)
+        values = {table: _values(connection, table, names, guid) for table, names in VALUE_COLUMNS.get(part, {}).items()}
+        cursor = connection.execute("SELECT * FROM session_parts WHERE session_id = ? AND part = ?", (guid, part.value))
+        row = cursor.fetchone()
+        record = dict(zip((column[0] for column in cursor.description), row, strict=True)) if row else None
+        return PartValue(session, part, values, record)
 
-        def work(connection: sqlite3.Connection) -> PartValue:
-            guid = str(session)
-            branch_state(connection, guid)
-            values = {table: _values(connection, table, names, guid) for table, names in VALUE_COLUMNS.get(part, {}).items()}
-            cursor = connection.execute("SELECT * FROM session_parts WHERE session_id = ? AND part = ?", (guid, part.value))
-            row = cursor.fetchone()
-            record = dict(zip((column[0] for column in cursor.description), row, strict=True)) if row else None
-            return PartValue(session, part, values, record)
-
-        return await self._database.run(work)
-
-    async def restore_part(self, before: PartValue) -> None:
+    @in_transaction
+    def restore_part(self, connection: sqlite3.Connection, before: PartValue) -> None:
         """Restore a part to an earlier value, regardless of who has written it since."""
+        guid = str(before.session)
+        branch_state(connection, guid)
+        for table, values in before.values.items():
+            update(connection, table, "guid", {**values, "guid": guid})
+        connection.execute("DELETE FROM session_parts WHERE session_id = ? AND part = ?", (guid, before.part.value))
+        if before.record is not None:
+            insert(connection, "session_parts", before.record)
 
-        def work(connection: sqlite3.Connection) -> None:
-            guid = str(before.session)
-            branch_state(connection, guid)
-            for table, values in before.values.items():
-                update(connection, table, "guid", {**values, "guid": guid})
-            connection.execute("DELETE FROM session_parts WHERE session_id = ? AND part = ?", (guid, before.part.value))
-            if before.record is not None:
-                insert(connection, "session_parts", before.record)
-
-        await self._database.run(work)
-
-    async def release_part(self, session: UUID, part: SessionPart) -> None:
+    @in_transaction
+    def release_part(self, connection: sqlite3.Connection, session: UUID, part: SessionPart) -> None:
         """Allow a part written by the user to be overwritten, and queue it."""
-        await self._database.run(lambda connection: connection.execute(RELEASE_PART, (str(session), part.value)).rowcount)
+        connection.execute(RELEASE_PART, (str(session), part.value))
 
 
 def _values(connection: sqlite3.Connection, table: str, names: Sequence[str], guid: str) -> dict[str, ColumnValue]:

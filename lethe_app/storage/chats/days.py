@@ -12,7 +12,7 @@ from uuid import UUID
 from lethe_app.domain.chat import Message
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.storage.chats import messages
-from lethe_app.storage.database import Database
+from lethe_app.storage.database import Store, in_transaction
 from lethe_app.storage.memory.facts import FACT_COLUMNS, SELECT_FACT
 from lethe_app.storage.row_mapping import parse_row
 
@@ -32,47 +32,34 @@ AND substr(old.first_seen, 1, 10) = substr(new.first_seen, 1, 10)
 """
 
 
-class DayStore:
+class DayStore(Store):
     """Reader of the messages of a day, and of the facts that changed within it. Every method is one transaction."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def count_messages(self, persona_id: str) -> dict[date, int]:
+    @in_transaction
+    def count_messages(self, connection: sqlite3.Connection, persona_id: str) -> dict[date, int]:
         """Return the number of visible messages by day, oldest first."""
+        rows = connection.execute(COUNT_BY_DAY, (persona_id,)).fetchall()
+        return {date.fromisoformat(day): count for day, count in rows}
 
-        def work(connection: sqlite3.Connection) -> dict[date, int]:
-            rows = connection.execute(COUNT_BY_DAY, (persona_id,)).fetchall()
-            return {date.fromisoformat(day): count for day, count in rows}
-
-        return await self._database.run(work)
-
-    async def sessions_of(self, persona_id: str, day: date) -> list[UUID]:
+    @in_transaction
+    def sessions_of(self, connection: sqlite3.Connection, persona_id: str, day: date) -> list[UUID]:
         """Return the sessions with a visible message of a day."""
-        key = (persona_id, day.isoformat())
-        rows = await self._database.run(lambda connection: connection.execute(SESSIONS_OF_DAY, key).fetchall())
-        return [UUID(guid) for (guid,) in rows]
+        return [UUID(guid) for (guid,) in connection.execute(SESSIONS_OF_DAY, (persona_id, day.isoformat()))]
 
-    async def messages_of(self, persona_id: str, day: date) -> list[Message]:
+    @in_transaction
+    def messages_of(self, connection: sqlite3.Connection, persona_id: str, day: date) -> list[Message]:
         """Return the visible messages of a day in the order of time."""
+        ids = [id_ for (id_,) in connection.execute(IDS_OF_DAY, (persona_id, day.isoformat()))]
+        return messages.load(connection, ids)
 
-        def work(connection: sqlite3.Connection) -> list[Message]:
-            ids = [id_ for (id_,) in connection.execute(IDS_OF_DAY, (persona_id, day.isoformat()))]
-            return messages.load(connection, ids)
-
-        return await self._database.run(work)
-
-    async def facts_replaced_within_a_day(self, persona_id: str) -> dict[date, list[ExtractedFact]]:
+    @in_transaction
+    def facts_replaced_within_a_day(self, connection: sqlite3.Connection, persona_id: str) -> dict[date, list[ExtractedFact]]:
         """Return the facts that were replaced on the day on which they were stated, and their successors, by day."""
-
-        def work(connection: sqlite3.Connection) -> dict[date, list[ExtractedFact]]:
-            guids = {guid for row in connection.execute(FACTS_REPLACED_WITHIN_A_DAY, (persona_id,)) for guid in row}
-            query = f"{SELECT_FACT} WHERE guid IN (SELECT value FROM json_each(?))"  # noqa: S608 - names are ours
-            rows = connection.execute(query, (json.dumps(sorted(guids)),)).fetchall()
-            facts = [parse_row(ExtractedFact, FACT_COLUMNS, row) for row in rows]
-            days: dict[date, list[ExtractedFact]] = {}
-            for fact in facts:
-                days.setdefault(fact.first_seen.date(), []).append(fact)
-            return days
-
-        return await self._database.run(work)
+        guids = {guid for row in connection.execute(FACTS_REPLACED_WITHIN_A_DAY, (persona_id,)) for guid in row}
+        query = f"{SELECT_FACT} WHERE guid IN (SELECT value FROM json_each(?))"  # noqa: S608 - names are ours
+        rows = connection.execute(query, (json.dumps(sorted(guids)),)).fetchall()
+        facts = [parse_row(ExtractedFact, FACT_COLUMNS, row) for row in rows]
+        days: dict[date, list[ExtractedFact]] = {}
+        for fact in facts:
+            days.setdefault(fact.first_seen.date(), []).append(fact)
+        return days

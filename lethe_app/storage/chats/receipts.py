@@ -16,7 +16,7 @@ from uuid import UUID
 from pydantic import TypeAdapter, ValidationError
 
 from lethe_app.domain.prompt import PromptPart, PromptSpan, ReceiptEntry
-from lethe_app.storage.database import Database
+from lethe_app.storage.database import Database, Store, in_transaction
 from lethe_app.storage.row_mapping import storable_text
 
 MAX_STORED_PROMPTS = 200
@@ -24,68 +24,59 @@ MAX_STORED_PROMPTS = 200
 _ENTRY = TypeAdapter(ReceiptEntry)
 
 
-class Receipts:
+class Receipts(Store):
     """Table of receipts by message and alternative. A receipt in the format of another version counts as missing."""
 
     def __init__(self, database: Database, max_prompts: int = MAX_STORED_PROMPTS) -> None:
         self._database = database
         self._max_prompts = max_prompts
 
-    async def save_receipt(
-        self, message_id: UUID, entry: ReceiptEntry, persona_id: str, spans: Sequence[PromptSpan], deletions: int
+    @in_transaction
+    def save_receipt(
+        self,
+        connection: sqlite3.Connection,
+        message_id: UUID,
+        entry: ReceiptEntry,
+        persona_id: str,
+        spans: Sequence[PromptSpan],
+        deletions: int,
     ) -> None:
         """Store a receipt and the prompt for the displayed alternative; ignored if the message is in the trash or erased.
 
         The prompt is not stored if something was deleted since `deletions` was read.
         """
-        await self._database.run(
-            lambda connection: save_in_transaction(
-                connection, message_id, entry, persona_id, spans, deletions, self._max_prompts
-            )
-        )
+        save_in_transaction(connection, message_id, entry, persona_id, spans, deletions, self._max_prompts)
 
-    async def get(self, message_id: UUID, position: int) -> ReceiptEntry | None:
+    @in_transaction
+    def get(self, connection: sqlite3.Connection, message_id: UUID, position: int) -> ReceiptEntry | None:
         """Return a receipt, or None."""
+        row = connection.execute(
+            "SELECT value FROM receipts WHERE message_id = ? AND position = ?", (str(message_id), position)
+        ).fetchone()
+        try:
+            return _ENTRY.validate_json(row[0]) if row else None
+        except ValidationError:
+            return None
 
-        def work(connection: sqlite3.Connection) -> ReceiptEntry | None:
-            row = connection.execute(
-                "SELECT value FROM receipts WHERE message_id = ? AND position = ?", (str(message_id), position)
-            ).fetchone()
-            try:
-                return _ENTRY.validate_json(row[0]) if row else None
-            except ValidationError:
-                return None
-
-        return await self._database.run(work)
-
-    async def spans(self, message_id: UUID, position: int) -> tuple[PromptSpan, ...]:
+    @in_transaction
+    def spans(self, connection: sqlite3.Connection, message_id: UUID, position: int) -> tuple[PromptSpan, ...]:
         """Return the stored prompt; empty if there is none."""
+        row = connection.execute(
+            "SELECT spans FROM kept_prompts WHERE message_id = ? AND position = ?", (str(message_id), position)
+        ).fetchone()
+        return _decompress_spans(row[0]) if row else ()
 
-        def work(connection: sqlite3.Connection) -> tuple[PromptSpan, ...]:
-            row = connection.execute(
-                "SELECT spans FROM kept_prompts WHERE message_id = ? AND position = ?", (str(message_id), position)
-            ).fetchone()
-            return _decompress_spans(row[0]) if row else ()
-
-        return await self._database.run(work)
-
-    async def is_full(self) -> bool:
+    @in_transaction
+    def is_full(self, connection: sqlite3.Connection) -> bool:
         """Return whether as many prompts are stored as there may be, so that older ones were deleted for new ones."""
+        (count,) = connection.execute("SELECT count(*) FROM kept_prompts").fetchone()
+        return bool(count >= self._max_prompts)
 
-        def work(connection: sqlite3.Connection) -> bool:
-            (count,) = connection.execute("SELECT count(*) FROM kept_prompts").fetchone()
-            return bool(count >= self._max_prompts)
-
-        return await self._database.run(work)
-
-    async def delete_prompts(self, persona_id: str) -> None:
+    @in_transaction
+    def delete_prompts(self, connection: sqlite3.Connection, persona_id: str) -> None:
         """Delete all stored prompts of a persona, and prevent those being built now from being stored."""
-
-        def work(connection: sqlite3.Connection) -> None:
-            connection.execute("DELETE FROM kept_prompts WHERE persona_id = ?", (persona_id,))
-            connection.execute(COUNT_DELETION, (persona_id,))
-
-        await self._database.run(work)
+        connection.execute("DELETE FROM kept_prompts WHERE persona_id = ?", (persona_id,))
+        connection.execute(COUNT_DELETION, (persona_id,))
 
 
 SELECT_SHOWN_POSITION = """

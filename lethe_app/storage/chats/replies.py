@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from lethe_app.domain.chat import Alternative, Message
 from lethe_app.domain.prompt import PromptSpan, ReceiptEntry
 from lethe_app.storage.chats import messages, receipts
-from lethe_app.storage.database import Database
+from lethe_app.storage.database import Store, in_transaction
 
 
 @dataclass(frozen=True)
@@ -24,14 +24,13 @@ class ReplyReceipt:
     """Number of deletions of the persona's memories before the prompt was built; after another one, `spans` are not stored."""
 
 
-class Replies:
+class Replies(Store):
     """Store of the alternatives of replies. Every method is one transaction."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def store(
+    @in_transaction
+    def store(
         self,
+        connection: sqlite3.Connection,
         message: Message,
         position: int | None,
         alternative: Alternative,
@@ -44,20 +43,16 @@ class Replies:
 
         Return the stored message and the position of the alternative. Raise StorageError if the message is gone.
         """
-
-        def work(connection: sqlite3.Connection) -> tuple[Message, int]:
-            stored_position = position
-            if stored_position is not None:
-                messages.replace_alternative(connection, str(message.id), stored_position, alternative)
-            elif is_new:
-                messages.add(connection, message.model_copy(update={"alternatives": [alternative]}))
-                stored_position = 0
-            else:
-                stored_position = messages.append_alternative(connection, str(message.id), alternative)
-            if receipt is not None:
-                receipts.save_in_transaction(
-                    connection, message.id, receipt.entry, receipt.persona_id, receipt.spans, receipt.deletions
-                )
-            return messages.load_message(connection, str(message.id)), stored_position
-
-        return await self._database.run(work)
+        stored_position = position
+        if stored_position is not None:
+            messages.replace_alternative(connection, str(message.id), stored_position, alternative)
+        elif is_new:
+            messages.add(connection, message.model_copy(update={"alternatives": [alternative]}))
+            stored_position = 0
+        else:
+            stored_position = messages.append_alternative(connection, str(message.id), alternative)
+        if receipt is not None:
+            receipts.save_in_transaction(
+                connection, message.id, receipt.entry, receipt.persona_id, receipt.spans, receipt.deletions
+            )
+        return messages.load_message(connection, str(message.id)), stored_position

@@ -6,7 +6,7 @@ import sqlite3
 from uuid import UUID
 
 from lethe_app.domain.chat import Message, Role, SessionEvent, SessionEventKind, SwitchTrigger
-from lethe_app.storage.database import Database
+from lethe_app.storage.database import Store, in_transaction
 from lethe_app.storage.row_mapping import column_values, parse_row, save_row
 
 EVENT_COLUMNS = tuple(SessionEvent.model_fields)
@@ -32,32 +32,29 @@ WHERE m.id = ? AND p.seq < m.seq AND p.deleted_at IS NULL AND e.kind = 'language
 """Query: language to which the session last switched before a message."""
 
 
-class SessionEvents:
+class SessionEvents(Store):
     """Store of the switches within sessions; they are deleted with their messages."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def events_of(self, session_id: UUID) -> list[SessionEvent]:
+    @in_transaction
+    def events_of(self, connection: sqlite3.Connection, session_id: UUID) -> list[SessionEvent]:
         """Return the switches of a session in the order of its messages."""
-        return await self._database.run(lambda connection: load_events(connection, str(session_id)))
+        return load_events(connection, str(session_id))
 
-    async def set_language(self, message_id: UUID, text: str, language: str, requested: str = "") -> None:
+    @in_transaction
+    def set_language(
+        self, connection: sqlite3.Connection, message_id: UUID, text: str, language: str, requested: str = ""
+    ) -> None:
         """Store the detected language of the displayed text of a message, unless the text has changed since; a message of the
         user may be a switch, as may the language that it asks for.
         """
-
-        def work(connection: sqlite3.Connection) -> None:
-            key = (language, str(message_id), text)
-            changed = connection.execute(
-                "UPDATE alternatives SET language = ? WHERE message_id = ? AND content = ?"
-                " AND position = (SELECT shown FROM messages WHERE id = message_id)",
-                key,
-            ).rowcount
-            if changed:
-                note_language(connection, str(message_id), language, requested)
-
-        await self._database.run(work)
+        key = (language, str(message_id), text)
+        changed = connection.execute(
+            "UPDATE alternatives SET language = ? WHERE message_id = ? AND content = ?"
+            " AND position = (SELECT shown FROM messages WHERE id = message_id)",
+            key,
+        ).rowcount
+        if changed:
+            note_language(connection, str(message_id), language, requested)
 
 
 def load_events(connection: sqlite3.Connection, session_id: str) -> list[SessionEvent]:

@@ -11,7 +11,7 @@ from lethe_app.domain.chat import PartState, SessionPart, SessionSummary
 from lethe_app.domain.facts import MadeBy
 from lethe_app.domain.list_items import DescriptionAuthor, SessionLine, search_text
 from lethe_app.errors import DatabaseDamaged
-from lethe_app.storage.database import Database
+from lethe_app.storage.database import Store, in_transaction
 from lethe_app.storage.row_mapping import select_by_values
 
 PREVIEW_CHARACTERS = 160
@@ -143,29 +143,25 @@ ORDER BY s.last_activity DESC, s.rowid DESC LIMIT ?4
 """.format(first_words=FIRST_WORDS.format(length="?3", session="s.guid"))
 
 
-class SessionLines:
+class SessionLines(Store):
     """Rows of the session page. Every method is one transaction."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def sessions_of(self, persona_id: str, session_id: str | None = None, limit: int | None = None) -> list[SessionLine]:
+    @in_transaction
+    def sessions_of(
+        self, connection: sqlite3.Connection, persona_id: str, session_id: str | None = None, limit: int | None = None
+    ) -> list[SessionLine]:
         """Return the sessions of a persona, newest activity first, at most `limit`; with `session_id` just that one."""
-
-        def work(connection: sqlite3.Connection) -> list[SessionLine]:
-            rows = connection.execute(
-                SELECT_LINES, (persona_id, session_id, TITLE_CHARACTERS, -1 if limit is None else limit)
-            ).fetchall()
-            if session_id is None and limit is None:
-                parts = connection.execute(SELECT_PARTS_OF_PERSONA, (persona_id,)).fetchall()
-            else:
-                parts = select_by_values(connection, SELECT_PARTS_OF_SESSIONS, [row[0] for row in rows])
-            by_session: dict[str, list[tuple[str, str, str]]] = {}
-            for guid, part, state, made_by in parts:
-                by_session.setdefault(guid, []).append((part, state, made_by))
-            return [_line(row, by_session.get(row[0], [])) for row in rows]
-
-        return await self._database.run(work)
+        rows = connection.execute(
+            SELECT_LINES, (persona_id, session_id, TITLE_CHARACTERS, -1 if limit is None else limit)
+        ).fetchall()
+        if session_id is None and limit is None:
+            parts = connection.execute(SELECT_PARTS_OF_PERSONA, (persona_id,)).fetchall()
+        else:
+            parts = select_by_values(connection, SELECT_PARTS_OF_SESSIONS, [row[0] for row in rows])
+        by_session: dict[str, list[tuple[str, str, str]]] = {}
+        for guid, part, state, made_by in parts:
+            by_session.setdefault(guid, []).append((part, state, made_by))
+        return [_line(row, by_session.get(row[0], [])) for row in rows]
 
 
 def _line(row: tuple[str, ...], parts: list[tuple[str, str, str]]) -> SessionLine:

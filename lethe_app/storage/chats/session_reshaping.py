@@ -17,7 +17,7 @@ from lethe_app.storage import trash
 from lethe_app.storage.chats import branches, messages, session_merge
 from lethe_app.storage.chats.session_row import queue_for_indexing, update_session_row
 from lethe_app.storage.chats.session_snapshots import restore_snapshot, take_snapshot
-from lethe_app.storage.database import Database
+from lethe_app.storage.database import Store, in_transaction
 from lethe_app.storage.row_mapping import MEMORY_COLUMNS, SESSION_COLUMNS, column_values, insert, placeholders
 
 DESCENDANTS = """
@@ -29,75 +29,61 @@ COPIED_STATE = (session_merge.WORLDS, session_merge.NOTES)
 """Keys of the session state that are copied to the new session of a split."""
 
 
-class SessionReshaping:
+class SessionReshaping(Store):
     """Changes of the structure of sessions. Every method is one transaction; messages in the trash move with the others."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def split(self, message_id: UUID, new_session: ChatSession) -> SessionSnapshot:
+    @in_transaction
+    def split(self, connection: sqlite3.Connection, message_id: UUID, new_session: ChatSession) -> SessionSnapshot:
         """Move a message and everything below it, other branches included, to `new_session`; return what undo needs.
 
         Raise StorageError if the message is not on the displayed branch or is its first.
         """
+        id_ = str(message_id)
+        old = messages.session_of(connection, id_)
+        branch = branches.newest_message_ids(connection, old, -1, None)
+        if id_ not in branch:
+            raise StorageError("A conversation can only be split at a message that is shown.")
+        if branch[0] == id_:
+            raise StorageError("This is already the first message of the conversation.")
+        before = take_snapshot(connection, [old], created=[str(new_session.guid)])
+        _move_subtree(connection, old, id_, new_session)
+        return before
 
-        def work(connection: sqlite3.Connection) -> SessionSnapshot:
-            id_ = str(message_id)
-            old = messages.session_of(connection, id_)
-            branch = branches.newest_message_ids(connection, old, -1, None)
-            if id_ not in branch:
-                raise StorageError("A conversation can only be split at a message that is shown.")
-            if branch[0] == id_:
-                raise StorageError("This is already the first message of the conversation.")
-            before = take_snapshot(connection, [old], created=[str(new_session.guid)])
-            _move_subtree(connection, old, id_, new_session)
-            return before
-
-        return await self._database.run(work)
-
-    async def merge(self, guids: Sequence[UUID]) -> SessionSnapshot:
+    @in_transaction
+    def merge(self, connection: sqlite3.Connection, guids: Sequence[UUID]) -> SessionSnapshot:
         """Merge sessions of one persona, in the order in which they began, into the earliest; return what undo needs.
 
         `SessionSnapshot.kept` is the merged session. Raise StorageError for fewer than two sessions or several personas.
         """
+        sorted_guids = session_merge.sort_by_start(connection, list(dict.fromkeys(map(str, guids))))
+        before = take_snapshot(connection, sorted_guids)
+        session_merge.merge_into_first(connection, sorted_guids)
+        return before
 
-        def work(connection: sqlite3.Connection) -> SessionSnapshot:
-            sorted_guids = session_merge.sort_by_start(connection, list(dict.fromkeys(map(str, guids))))
-            before = take_snapshot(connection, sorted_guids)
-            session_merge.merge_into_first(connection, sorted_guids)
-            return before
-
-        return await self._database.run(work)
-
-    async def insert(self, message: Message, above: UUID | None) -> Message:
+    @in_transaction
+    def insert(self, connection: sqlite3.Connection, message: Message, above: UUID | None) -> Message:
         """Insert a message above another one of its session, or at the end of the displayed branch. Raise StorageError."""
+        if above is None:
+            return messages.add(connection, message)
+        if messages.session_of(connection, str(above)) != str(message.session_id):
+            raise StorageError("A message cannot be inserted above a message of another conversation.")
+        inserted = messages.insert_above(connection, str(above), message)
+        queue_for_indexing(connection, str(message.session_id))  # the position of every later message has changed
+        return inserted
 
-        def work(connection: sqlite3.Connection) -> Message:
-            if above is None:
-                return messages.add(connection, message)
-            if messages.session_of(connection, str(above)) != str(message.session_id):
-                raise StorageError("A message cannot be inserted above a message of another conversation.")
-            inserted = messages.insert_above(connection, str(above), message)
-            queue_for_indexing(connection, str(message.session_id))  # the position of every later message has changed
-            return inserted
-
-        return await self._database.run(work)
-
-    async def erase_inserted(self, message_id: UUID) -> None:
+    @in_transaction
+    def erase_inserted(self, connection: sqlite3.Connection, message_id: UUID) -> None:
         """Undo `insert`: erase the message for good; its children become those of its parent."""
+        id_ = str(message_id)
+        session = messages.session_of(connection, id_)
+        trash.erase_messages(connection, [id_])
+        update_session_row(connection, session)
+        queue_for_indexing(connection, session)
 
-        def work(connection: sqlite3.Connection) -> None:
-            id_ = str(message_id)
-            session = messages.session_of(connection, id_)
-            trash.erase_messages(connection, [id_])
-            update_session_row(connection, session)
-            queue_for_indexing(connection, session)
-
-        await self._database.run(work)
-
-    async def undo(self, before: SessionSnapshot) -> None:
+    @in_transaction
+    def undo(self, connection: sqlite3.Connection, before: SessionSnapshot) -> None:
         """Undo a split or merge; messages added since are kept in the session they belong to now."""
-        await self._database.run(lambda connection: restore_snapshot(connection, before))
+        restore_snapshot(connection, before)
 
 
 def _move_subtree(connection: sqlite3.Connection, old: str, first: str, new_session: ChatSession) -> None:

@@ -6,7 +6,6 @@ import json
 import sqlite3
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
-from functools import partial
 from typing import TypeVar
 from uuid import UUID
 
@@ -16,7 +15,7 @@ from lethe_app.errors import RecordMissing, StorageError
 from lethe_app.storage import key_value, trash
 from lethe_app.storage.chats import branches, incognito, messages, session_events, session_list
 from lethe_app.storage.chats.messages import TurnPosition
-from lethe_app.storage.database import Database
+from lethe_app.storage.database import Database, Store, in_transaction
 from lethe_app.storage.row_mapping import (
     MEMORY_COLUMNS,
     SESSION_COLUMNS,
@@ -45,7 +44,7 @@ WHERE s.persona_id = ? AND m.deleted_at IS NULL AND (m.sticky OR (m.enabled AND 
 """
 
 
-class SessionStore:
+class SessionStore(Store):
     """Store of sessions and messages. Every method is one transaction. Records in the trash do not exist for any method but
     those for the trash.
     """
@@ -63,130 +62,118 @@ class SessionStore:
 
     # Sessions
 
-    async def add_session(self, session: ChatSession) -> ChatSession:
+    @in_transaction
+    def add_session(self, connection: sqlite3.Connection, session: ChatSession) -> ChatSession:
         """Store a new, empty session; `leaf_id` is ignored, since it follows from the messages."""
         row = column_values(session, SESSION_COLUMNS)
+        memory = column_values(session, MEMORY_COLUMNS)
+        insert(connection, "memories", {**memory, "persona_id": row["persona_id"]})
+        insert(connection, "sessions", {**row, "guid": memory["guid"], "last_activity": utc_text(session.added)})
+        return load_session(connection, str(session.guid))
 
-        def work(connection: sqlite3.Connection) -> ChatSession:
-            memory = column_values(session, MEMORY_COLUMNS)
-            insert(connection, "memories", {**memory, "persona_id": row["persona_id"]})
-            insert(connection, "sessions", {**row, "guid": memory["guid"], "last_activity": utc_text(session.added)})
-            return load_session(connection, str(session.guid))
-
-        return await self._database.run(work)
-
-    async def session(self, guid: UUID) -> ChatSession:
+    @in_transaction
+    def session(self, connection: sqlite3.Connection, guid: UUID) -> ChatSession:
         """Return a session. Raise StorageError if it does not exist or is in the trash."""
-        return await self._database.run(lambda connection: load_session(connection, str(guid)))
+        return load_session(connection, str(guid))
 
-    async def dictated_messages_of_ended_sessions(self) -> list[UUID]:
+    @in_transaction
+    def dictated_messages_of_ended_sessions(self, connection: sqlite3.Connection) -> list[UUID]:
         """Return the dictated messages of archived sessions that are not in the trash."""
         query = """
             SELECT t.id FROM messages t JOIN sessions s ON s.guid = t.session_id
             WHERE t.mode = 'voice' AND t.deleted_at IS NULL AND s.archived
         """
+        return [UUID(id_) for (id_,) in connection.execute(query)]
 
-        def work(connection: sqlite3.Connection) -> list[UUID]:
-            return [UUID(id_) for (id_,) in connection.execute(query)]
-
-        return await self._database.run(work)
-
-    async def title_of(self, guid: UUID) -> str:
+    @in_transaction
+    def title_of(self, connection: sqlite3.Connection, guid: UUID) -> str:
         """Return the title under which a session is listed; empty if it has neither a name nor a message."""
+        query = f"SELECT {session_list.shown_title('memories')} FROM memories WHERE guid = ?"  # noqa: S608 - no value is in the text
+        row = connection.execute(query, (str(guid),)).fetchone()
+        return str(row[0]) if row is not None else ""
 
-        def work(connection: sqlite3.Connection) -> str:
-            query = f"SELECT {session_list.shown_title('memories')} FROM memories WHERE guid = ?"  # noqa: S608 - no value is in the text
-            row = connection.execute(query, (str(guid),)).fetchone()
-            return str(row[0]) if row is not None else ""
-
-        return await self._database.run(work)
-
-    async def change_session(self, guid: UUID, **fields: object) -> ChatSession:
+    @in_transaction
+    def change_session(self, connection: sqlite3.Connection, guid: UUID, /, **fields: object) -> ChatSession:
         """Replace only the given fields of the session's current record: one read earlier may contain an outdated `leaf_id`."""
+        current = load_session(connection, str(guid))
+        changed = ChatSession.model_validate({**current.model_dump(), **fields})
+        memory, row = column_values(changed, MEMORY_COLUMNS), column_values(changed, SESSION_COLUMNS)
+        update(connection, "memories", "guid", {**memory, "persona_id": row["persona_id"]})
+        update(connection, "sessions", "guid", {**row, "guid": memory["guid"]})
+        return load_session(connection, str(guid))
 
-        def work(connection: sqlite3.Connection) -> ChatSession:
-            current = load_session(connection, str(guid))
-            changed = ChatSession.model_validate({**current.model_dump(), **fields})
-            memory, row = column_values(changed, MEMORY_COLUMNS), column_values(changed, SESSION_COLUMNS)
-            update(connection, "memories", "guid", {**memory, "persona_id": row["persona_id"]})
-            update(connection, "sessions", "guid", {**row, "guid": memory["guid"]})
-            return load_session(connection, str(guid))
-
-        return await self._database.run(work)
-
-    async def restart_session(self, guid: UUID, moment: datetime, outdated_state: str) -> None:
+    @in_transaction
+    def restart_session(self, connection: sqlite3.Connection, guid: UUID, moment: datetime, outdated_state: str) -> None:
         """Move a session in which nobody has answered to another time, with its greeting, and delete one value of its state."""
         time = utc_text(moment)
-
-        def work(connection: sqlite3.Connection) -> None:
-            connection.execute("UPDATE memories SET added = ? WHERE guid = ?", (moment.isoformat(), str(guid)))
-            connection.execute("UPDATE sessions SET last_activity = ? WHERE guid = ?", (time, str(guid)))
-            connection.execute("UPDATE messages SET time = ? WHERE session_id = ?", (moment.isoformat(), str(guid)))
-            key_value.set_session_value(connection, guid, outdated_state, None)
-
-        await self._database.run(work)
+        connection.execute("UPDATE memories SET added = ? WHERE guid = ?", (moment.isoformat(), str(guid)))
+        connection.execute("UPDATE sessions SET last_activity = ? WHERE guid = ?", (time, str(guid)))
+        connection.execute("UPDATE messages SET time = ? WHERE session_id = ?", (moment.isoformat(), str(guid)))
+        key_value.set_session_value(connection, guid, outdated_state, None)
 
     async def erase_incognito(self, guid: UUID) -> None:
         """Erase an incognito session for good, also from the files of the database."""
         await self._database.run(lambda connection: incognito.erase(connection, str(guid)))
         await self._database.scrub()
 
-    async def set_leaf(self, session_id: UUID, message_id: UUID) -> None:
+    @in_transaction
+    def set_leaf(self, connection: sqlite3.Connection, session_id: UUID, message_id: UUID) -> None:
         """Display the branch that ends with this message; the next message follows it. Raise StorageError."""
+        tip = branches.branch_state(connection, str(session_id)).tip
+        if messages.session_of(connection, str(message_id)) != str(session_id):
+            raise StorageError("A conversation cannot end with a message of another conversation.")
+        if branches.nearest_undeleted(connection, tip) != str(message_id):
+            connection.execute(
+                "UPDATE sessions SET tip_id = ?, branched = 1 WHERE guid = ?", (str(message_id), str(session_id))
+            )
 
-        def work(connection: sqlite3.Connection) -> None:
-            tip = branches.branch_state(connection, str(session_id)).tip
-            if messages.session_of(connection, str(message_id)) != str(session_id):
-                raise StorageError("A conversation cannot end with a message of another conversation.")
-            if branches.nearest_undeleted(connection, tip) != str(message_id):
-                connection.execute(
-                    "UPDATE sessions SET tip_id = ?, branched = 1 WHERE guid = ?", (str(message_id), str(session_id))
-                )
-
-        await self._database.run(work)
-
-    async def end_of_branch(self, message_id: UUID) -> UUID:
+    @in_transaction
+    def end_of_branch(self, connection: sqlite3.Connection, message_id: UUID) -> UUID:
         """Return the newest descendant of a message. Raise StorageError if the message is gone."""
+        messages.session_of(connection, str(message_id))
+        return UUID(branches.newest_descendant(connection, str(message_id)))
 
-        def work(connection: sqlite3.Connection) -> UUID:
-            messages.session_of(connection, str(message_id))
-            return UUID(branches.newest_descendant(connection, str(message_id)))
-
-        return await self._database.run(work)
-
-    async def sessions(
-        self, persona_id: str | None = None, *, deleted: bool = False, limit: int | None = None, with_incognito: bool = False
+    @in_transaction
+    def sessions(
+        self,
+        connection: sqlite3.Connection,
+        persona_id: str | None = None,
+        *,
+        deleted: bool = False,
+        limit: int | None = None,
+        with_incognito: bool = False,
     ) -> list[SessionSummary]:
         """Return sessions of one persona or of all, newest activity first, at most `limit`; with `deleted` those in the
         trash. Incognito sessions are left out unless they are asked for.
         """
-        return await self._database.run(
-            lambda connection: session_list.list_sessions(connection, persona_id, deleted, limit, with_incognito)
-        )
+        return session_list.list_sessions(connection, persona_id, deleted, limit, with_incognito)
 
     async def newest_session(self, persona_id: str) -> SessionSummary | None:
         """Return the persona's session with the latest activity, or None."""
         return next(iter(await self.sessions(persona_id, limit=1)), None)
 
-    async def unarchived_sessions(self) -> list[SessionSummary]:
+    @in_transaction
+    def unarchived_sessions(self, connection: sqlite3.Connection) -> list[SessionSummary]:
         """Return the sessions of all personas that are not archived, newest activity first, without previews."""
-        return await self._database.run(session_list.unarchived_sessions)
+        return session_list.unarchived_sessions(connection)
 
-    async def sessions_before(self, session: ChatSession, limit: int) -> list[SessionSummary]:
+    @in_transaction
+    def sessions_before(self, connection: sqlite3.Connection, session: ChatSession, limit: int) -> list[SessionSummary]:
         """Return sessions that began before this one and contain a message of the user: the `limit` newest ones and all
         sticky ones.
         """
         guid, moment = str(session.guid), session.added.isoformat()
-        work = partial(session_list.sessions_before, persona_id=session.persona_id, guid=guid, moment=moment, limit=limit)
-        return await self._database.run(work)
+        return session_list.sessions_before(connection, persona_id=session.persona_id, guid=guid, moment=moment, limit=limit)
 
-    async def recallable_sessions(self, persona_id: str) -> list[ChatSession]:
+    @in_transaction
+    def recallable_sessions(self, connection: sqlite3.Connection, persona_id: str) -> list[ChatSession]:
         """Return the sessions that are recalled always (sticky) or by keywords of their own."""
-        return await self._database.run(lambda connection: load_recallable(connection, persona_id))
+        return load_recallable(connection, persona_id)
 
-    async def turn_position_of(self, message_id: UUID) -> TurnPosition:
+    @in_transaction
+    def turn_position_of(self, connection: sqlite3.Connection, message_id: UUID) -> TurnPosition:
         """Return the position of a message in its session and the user's previous activity."""
-        return await self._database.run(lambda connection: messages.turn_position_of(connection, str(message_id)))
+        return messages.turn_position_of(connection, str(message_id))
 
     async def delete_session(self, guid: UUID) -> None:
         """Move a session to the trash. Raise StorageError."""
@@ -198,29 +185,26 @@ class SessionStore:
 
     # Messages
 
-    async def add_message(self, message: Message, requested_language: str = "") -> Message:
+    @in_transaction
+    def add_message(self, connection: sqlite3.Connection, message: Message, requested_language: str = "") -> Message:
         """Store a message after the tip of the displayed branch, or under its own `Message.parent_id`, with the switches it
         makes.
 
         `requested_language` is the language that the user asks for in it. Raise StorageError.
         """
-        redacted = self.redact(message)
+        stored = messages.add(connection, self.redact(message))
+        session_events.note_switches(connection, stored, requested_language)
+        return stored
 
-        def work(connection: sqlite3.Connection) -> Message:
-            stored = messages.add(connection, redacted)
-            session_events.note_switches(connection, stored, requested_language)
-            return stored
-
-        return await self._database.run(work)
-
-    async def insert_above(self, message: Message, below: UUID) -> Message:
+    @in_transaction
+    def insert_above(self, connection: sqlite3.Connection, message: Message, below: UUID) -> Message:
         """Insert a message directly above another one of its session. Raise StorageError if that is gone."""
-        return await self._database.run(lambda connection: messages.insert_above(connection, str(below), message))
+        return messages.insert_above(connection, str(below), message)
 
-    async def add_messages(self, new_messages: list[Message]) -> list[Message]:
+    @in_transaction
+    def add_messages(self, connection: sqlite3.Connection, new_messages: list[Message]) -> list[Message]:
         """Store messages, each after the one before; all or none."""
-        redacted = [self.redact(message) for message in new_messages]
-        return await self._database.run(lambda connection: [messages.add(connection, message) for message in redacted])
+        return [messages.add(connection, self.redact(message)) for message in new_messages]
 
     def redact(self, message: Message) -> Message:
         """Return a message as it is stored: one of the user without identifying data, if the user wants that."""
@@ -229,9 +213,10 @@ class SessionStore:
         alternatives = [one.model_copy(update={"content": self._redact(one.content)}) for one in message.alternatives]
         return message.model_copy(update={"alternatives": alternatives})
 
-    async def message(self, message_id: UUID) -> Message:
+    @in_transaction
+    def message(self, connection: sqlite3.Connection, message_id: UUID) -> Message:
         """Return a message. Raise StorageError if it does not exist or is in the trash."""
-        return await self._database.run(lambda connection: messages.load_message(connection, str(message_id)))
+        return messages.load_message(connection, str(message_id))
 
     async def edit_message(self, message_id: UUID, content: str, *, language: str = "", is_sensitive: bool = False) -> Message:
         """Change the text of the displayed alternative with what was detected in it; the others remain."""
@@ -259,10 +244,12 @@ class SessionStore:
             message_id, lambda connection, id_: messages.show_alternative(connection, id_, position)
         )
 
-    async def replace_alternative(self, message_id: UUID, position: int, alternative: Alternative) -> None:
+    @in_transaction
+    def replace_alternative(
+        self, connection: sqlite3.Connection, message_id: UUID, position: int, alternative: Alternative
+    ) -> None:
         """Overwrite an alternative. It is cheap enough to be called while a reply is streamed."""
-        id_ = str(message_id)
-        await self._database.run(lambda connection: messages.replace_alternative(connection, id_, position, alternative))
+        messages.replace_alternative(connection, str(message_id), position, alternative)
 
     async def remove_alternative(self, message_id: UUID, position: int) -> Message:
         """Delete an alternative for good, such as that of a reply without text."""
@@ -294,44 +281,41 @@ class SessionStore:
         for persona_id, guids in moments.items():
             self._on_moments_changed(persona_id, guids)
 
-    async def purge(self, days: int, moment: datetime | None = None) -> int:
+    @in_transaction
+    def purge(self, connection: sqlite3.Connection, days: int, moment: datetime | None = None) -> int:
         """Erase the records that have been in the trash for more than `days`; return the number of records."""
         before = utc_text((moment or now()) - timedelta(days=days))
-        return await self._database.run(lambda connection: trash.purge(connection, before))
+        return trash.purge(connection, before)
 
     # Displayed branch
 
-    async def outline(self, session_id: UUID) -> list[MessageOutline]:
+    @in_transaction
+    def outline(self, connection: sqlite3.Connection, session_id: UUID) -> list[MessageOutline]:
         """Return an outline of the displayed branch, oldest first."""
-        return await self._database.run(lambda connection: branches.outline(connection, str(session_id)))
+        return branches.outline(connection, str(session_id))
 
-    async def page(self, session_id: UUID, start: int, count: int) -> list[Message]:
+    @in_transaction
+    def page(self, connection: sqlite3.Connection, session_id: UUID, start: int, count: int) -> list[Message]:
         """Return messages of the displayed branch by their index in the outline."""
+        return messages.load(connection, branches.page_of_message_ids(connection, str(session_id), start, count))
 
-        def work(connection: sqlite3.Connection) -> list[Message]:
-            return messages.load(connection, branches.page_of_message_ids(connection, str(session_id), start, count))
-
-        return await self._database.run(work)
-
-    async def newest_messages(self, session_id: UUID, count: int, before: UUID | None = None) -> list[Message]:
+    @in_transaction
+    def newest_messages(
+        self, connection: sqlite3.Connection, session_id: UUID, count: int, before: UUID | None = None
+    ) -> list[Message]:
         """Return the last `count` messages of the displayed branch, oldest first; with `before`, those above that message."""
+        above = str(before) if before else None
+        return messages.load(connection, branches.newest_message_ids(connection, str(session_id), count, above))
 
-        def work(connection: sqlite3.Connection) -> list[Message]:
-            above = str(before) if before else None
-            return messages.load(connection, branches.newest_message_ids(connection, str(session_id), count, above))
-
-        return await self._database.run(work)
-
-    async def _update_message(self, message_id: UUID, change: Callable[[sqlite3.Connection, str], object]) -> Message:
+    @in_transaction
+    def _update_message(
+        self, connection: sqlite3.Connection, message_id: UUID, change: Callable[[sqlite3.Connection, str], object]
+    ) -> Message:
         """Change one message and return its new version. Raise StorageError if it is gone or in the trash."""
         id_ = str(message_id)
-
-        def work(connection: sqlite3.Connection) -> Message:
-            messages.session_of(connection, id_)
-            change(connection, id_)
-            return messages.load_message(connection, id_)
-
-        return await self._database.run(work)
+        messages.session_of(connection, id_)
+        change(connection, id_)
+        return messages.load_message(connection, id_)
 
 
 def load_recallable(connection: sqlite3.Connection, persona_id: str) -> list[ChatSession]:

@@ -14,7 +14,7 @@ from lethe_app.errors import StorageError
 from lethe_app.storage import key_value
 from lethe_app.storage.chats import branches, messages, receipts, session_list, sessions
 from lethe_app.storage.chats.messages import TurnPosition
-from lethe_app.storage.database import Database
+from lethe_app.storage.database import Store, in_transaction
 from lethe_app.storage.index import pending
 from lethe_app.storage.memory import turn_memories
 
@@ -83,14 +83,13 @@ class TurnRows(Generic[Files]):
     """True if the message was edited since memories were recalled for it."""
 
 
-class TurnReader:
+class TurnReader(Store):
     """Reader of the records that a turn needs."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def read(
+    @in_transaction
+    def read(
         self,
+        connection: sqlite3.Connection,
         session_id: UUID,
         before: UUID | None,
         scope: Callable[[ChatSession, Mapping[str, object]], TurnScope[Files]],
@@ -104,11 +103,14 @@ class TurnReader:
         `scope` is called in the storage thread with the session and its state, and may read files. Raise StorageError if
         the session or `before` is gone, and whatever `scope` raises.
         """
-        return await self._database.run(lambda connection: _read(connection, session_id, before, scope, adds_user_message))
+        return _read(connection, session_id, before, scope, adds_user_message)
 
-    async def read_app_state(self, keys: Sequence[tuple[str, str]]) -> Mapping[tuple[str, str], object]:
+    @in_transaction
+    def read_app_state(
+        self, connection: sqlite3.Connection, keys: Sequence[tuple[str, str]]
+    ) -> Mapping[tuple[str, str], object]:
         """Return those of these values of the app state that exist, by scope and key."""
-        return await self._database.run(lambda connection: key_value.app_values(connection, keys))
+        return key_value.app_values(connection, keys)
 
 
 def _read(

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from lethe_app.storage.chats.session_list import shown_title
-from lethe_app.storage.database import Database
+from lethe_app.storage.database import Store, in_transaction
 from lethe_app.storage.row_mapping import select_by_values, storable_text
 
 MAX_PASSAGE_NUMBER = 2**62
@@ -94,73 +94,61 @@ HitFilter = Callable[[TextHit], bool]
 """Filter that decides whether a text is a hit. It runs in the storage thread, so that it does not block the event loop."""
 
 
-class FullTextSearch:
+class FullTextSearch(Store):
     """Full-text queries. Every method is one transaction."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def list_terms(self, word: str) -> dict[str, int]:
+    @in_transaction
+    def list_terms(self, connection: sqlite3.Connection, word: str) -> dict[str, int]:
         """Return the terms of the index that begin with the same letter and are about as long as `word`, with the number of
         passages of each.
         """
         first = storable_text(word[:1])
         lengths = (len(word) - MAX_LENGTH_DIFFERENCE, len(word) + MAX_LENGTH_DIFFERENCE)
         parameters = (first, chr(ord(first) + 1), *lengths)
-        return await self._database.run(lambda connection: dict(connection.execute(SELECT_TERMS, parameters).fetchall()))
+        return dict(connection.execute(SELECT_TERMS, parameters).fetchall())
 
-    async def find_text_with(self, term: str) -> str:
+    @in_transaction
+    def find_text_with(self, connection: sqlite3.Connection, term: str) -> str:
         """Return a text that contains a term of the index; empty if none does any more."""
+        row = connection.execute(SELECT_TEXT_OF_TERM, (term,)).fetchone()
+        return str(row[0]) if row is not None else ""
 
-        def work(connection: sqlite3.Connection) -> str:
-            row = connection.execute(SELECT_TEXT_OF_TERM, (term,)).fetchone()
-            return str(row[0]) if row is not None else ""
-
-        return await self._database.run(work)
-
-    async def search_passages(self, match: str, owner: str | None, below: int, is_hit: HitFilter) -> tuple[list[TextHit], int]:
+    @in_transaction
+    def search_passages(
+        self, connection: sqlite3.Connection, match: str, owner: str | None, below: int, is_hit: HitFilter
+    ) -> tuple[list[TextHit], int]:
         """Return hits among a number of passages below `below`, newest first, and the number to continue below; 0 at the
         end.
         """
         query = storable_text(match)
+        numbers = [number for (number,) in connection.execute(SELECT_NUMBERS, (query, below, MAX_PASSAGES_PER_CALL))]
+        # Passages of memories with natural insertion and of documents have owners of their own: see `owner_of_waiting` and
+        # `owner_of_documents` of the indexing.
+        owners = {owner, f"waiting:{owner}", f"documents:{owner}"}
+        hits, read = list[TextHit](), 0
+        while read < len(numbers) and len(hits) < MAX_HITS_PER_CALL:
+            batch = numbers[read : read + PASSAGES_PER_BATCH]
+            texts = map(TextHit._make, select_by_values(connection, SELECT_PASSAGES, batch))
+            hits += [hit for hit in texts if (owner is None or hit.owner in owners) and is_hit(hit)]
+            read += len(batch)
+        hits.sort(key=lambda hit: hit.time, reverse=True)
+        return hits, numbers[read - 1] if read < len(numbers) or len(numbers) == MAX_PASSAGES_PER_CALL else 0
 
-        def work(connection: sqlite3.Connection) -> tuple[list[TextHit], int]:
-            numbers = [number for (number,) in connection.execute(SELECT_NUMBERS, (query, below, MAX_PASSAGES_PER_CALL))]
-            # Passages of memories with natural insertion and of documents have owners of their own: see `owner_of_waiting` and
-            # `owner_of_documents` of the indexing.
-            owners = {owner, f"waiting:{owner}", f"documents:{owner}"}
-            hits, read = list[TextHit](), 0
-            while read < len(numbers) and len(hits) < MAX_HITS_PER_CALL:
-                batch = numbers[read : read + PASSAGES_PER_BATCH]
-                texts = map(TextHit._make, select_by_values(connection, SELECT_PASSAGES, batch))
-                hits += [hit for hit in texts if (owner is None or hit.owner in owners) and is_hit(hit)]
-                read += len(batch)
-            hits.sort(key=lambda hit: hit.time, reverse=True)
-            return hits, numbers[read - 1] if read < len(numbers) or len(numbers) == MAX_PASSAGES_PER_CALL else 0
-
-        return await self._database.run(work)
-
-    async def search_session(self, session: UUID, is_hit: HitFilter) -> list[TextHit]:
+    @in_transaction
+    def search_session(self, connection: sqlite3.Connection, session: UUID, is_hit: HitFilter) -> list[TextHit]:
         """Return hits in all visible messages of a session, on any branch, and in its summary, newest first."""
         values = (str(session),)
+        rows = [*connection.execute(SELECT_SUMMARY, values), *connection.execute(SELECT_SESSION_MESSAGES, values)]
+        return [hit for hit in map(TextHit._make, rows) if is_hit(hit)]
 
-        def work(connection: sqlite3.Connection) -> list[TextHit]:
-            rows = [*connection.execute(SELECT_SUMMARY, values), *connection.execute(SELECT_SESSION_MESSAGES, values)]
-            return [hit for hit in map(TextHit._make, rows) if is_hit(hit)]
-
-        return await self._database.run(work)
-
-    async def search_greetings(self, owner: str | None, is_hit: HitFilter) -> list[TextHit]:
+    @in_transaction
+    def search_greetings(self, connection: sqlite3.Connection, owner: str | None, is_hit: HitFilter) -> list[TextHit]:
         """Return hits in greetings, which the index omits because many sessions begin alike; of equal ones only the newest."""
-
-        def work(connection: sqlite3.Connection) -> list[TextHit]:
-            hits: dict[str, TextHit] = {}
-            for hit in map(TextHit._make, connection.execute(SELECT_GREETINGS, (owner,))):
-                if hit.text not in hits and len(hits) < MAX_GREETINGS and is_hit(hit):
-                    hits[hit.text] = hit
-            return list(hits.values())
-
-        return await self._database.run(work)
+        hits: dict[str, TextHit] = {}
+        for hit in map(TextHit._make, connection.execute(SELECT_GREETINGS, (owner,))):
+            if hit.text not in hits and len(hits) < MAX_GREETINGS and is_hit(hit):
+                hits[hit.text] = hit
+        return list(hits.values())
 
     async def search_unindexed(self, owner: str | None, below: int, is_hit: HitFilter) -> tuple[list[TextHit], int]:
         """Return hits in memories that are never recalled by their content, in batches as `search_passages` does."""
@@ -170,10 +158,10 @@ class FullTextSearch:
         """Return hits in superseded facts, which the index omits, in batches as `search_passages` does."""
         return await self._search_batch(SELECT_SUPERSEDED, owner, below, is_hit)
 
-    async def _search_batch(self, query: str, owner: str | None, below: int, is_hit: HitFilter) -> tuple[list[TextHit], int]:
-        def work(connection: sqlite3.Connection) -> tuple[list[TextHit], int]:
-            rows = connection.execute(query, (owner, below, MAX_UNINDEXED_PER_CALL)).fetchall()
-            hits = [hit for row in rows if is_hit(hit := TextHit(*row[1:]))]
-            return hits, rows[-1][0] if len(rows) == MAX_UNINDEXED_PER_CALL else 0
-
-        return await self._database.run(work)
+    @in_transaction
+    def _search_batch(
+        self, connection: sqlite3.Connection, query: str, owner: str | None, below: int, is_hit: HitFilter
+    ) -> tuple[list[TextHit], int]:
+        rows = connection.execute(query, (owner, below, MAX_UNINDEXED_PER_CALL)).fetchall()
+        hits = [hit for row in rows if is_hit(hit := TextHit(*row[1:]))]
+        return hits, rows[-1][0] if len(rows) == MAX_UNINDEXED_PER_CALL else 0

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from lethe_app.domain.passage import Passage, PassageKind
-from lethe_app.storage.database import Database
+from lethe_app.storage.database import Store, in_transaction
 from lethe_app.storage.index import passage_rows, term_positions
 from lethe_app.storage.index.passage_rows import COLUMNS, from_row
 from lethe_app.storage.index.term_positions import NO_OCCURRENCES, Occurrences, TermPassages
@@ -67,40 +67,36 @@ class PassageDetails:
     tokens: dict[int, bytes]
 
 
-class Passages:
+class Passages(Store):
     """Store of passages. Text and word index change in one transaction. Removing a missing passage does nothing."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def replace(
-        self, origins: Sequence[UUID], passages: Sequence[Passage], queue_numbers: Sequence[int] = ()
+    @in_transaction
+    def replace(
+        self,
+        connection: sqlite3.Connection,
+        origins: Sequence[UUID],
+        passages: Sequence[Passage],
+        queue_numbers: Sequence[int] = (),
     ) -> tuple[list[int], list[int]]:
         """Replace all passages of these origins and delete entries of the indexing queue by number, in one transaction.
 
         Return the numbers deleted and the number of each new passage; an unchanged passage keeps number and vectors.
         """
+        changed = passage_rows.replace_passages(connection, origins, passages)
+        connection.executemany("DELETE FROM passage_debts WHERE number = ?", [(number,) for number in queue_numbers])
+        return changed
 
-        def work(connection: sqlite3.Connection) -> tuple[list[int], list[int]]:
-            changed = passage_rows.replace_passages(connection, origins, passages)
-            connection.executemany("DELETE FROM passage_debts WHERE number = ?", [(number,) for number in queue_numbers])
-            return changed
-
-        return await self._database.run(work)
-
-    async def read(self, numbers: Sequence[int]) -> dict[int, Passage]:
+    @in_transaction
+    def read(self, connection: sqlite3.Connection, numbers: Sequence[int]) -> dict[int, Passage]:
         """Return the passages of these numbers that exist."""
 
         if not numbers:
             return {}
+        found = select_by_values(connection, f"SELECT {COLUMNS} FROM passages WHERE number", numbers)  # noqa: S608 - names are ours
+        return {row[0]: from_row(row) for row in found}
 
-        def work(connection: sqlite3.Connection) -> dict[int, Passage]:
-            found = select_by_values(connection, f"SELECT {COLUMNS} FROM passages WHERE number", numbers)  # noqa: S608 - names are ours
-            return {row[0]: from_row(row) for row in found}
-
-        return await self._database.run(work)
-
-    async def encoded_rows(self, owner: str, after: int = 0) -> str:
+    @in_transaction
+    def encoded_rows(self, connection: sqlite3.Connection, owner: str, after: int = 0) -> str:
         """Return the passages of an owner above number `after` as text, 68 hexadecimal digits each, ordered by number; empty
         at the end.
 
@@ -116,98 +112,86 @@ class Passages:
             FROM (SELECT number, kind, source, origin, time, searched FROM passages
                   WHERE owner = ? AND number > ? ORDER BY number LIMIT ?)
         """  # noqa: S608 - names are ours
-        return await self._database.run(lambda connection: _select_text(connection, query, (owner, after, ROWS_PER_QUERY)))
+        return _select_text(connection, query, (owner, after, ROWS_PER_QUERY))
 
     # Vectors
 
-    async def set_vectors(self, embedder: str, vectors: Sequence[PassageVector]) -> list[int]:
+    @in_transaction
+    def set_vectors(self, connection: sqlite3.Connection, embedder: str, vectors: Sequence[PassageVector]) -> list[int]:
         """Store vectors, replacing those of another embedder; return the numbers stored. Passages that are gone or changed
         are skipped.
         """
+        found = select_by_values(
+            connection,
+            f"SELECT {COLUMNS} FROM passages WHERE number",  # noqa: S608 - names are ours
+            [item.passage for item in vectors],
+        )
+        stored = {row[0]: row[1:] for row in found}
+        kept = [
+            item
+            for item in vectors
+            if item.passage in stored and (item.embedded is None or passage_rows.to_row(item.embedded) == stored[item.passage])
+        ]
+        connection.executemany(
+            "INSERT OR REPLACE INTO passage_vectors (passage, embedder, vector, tokens) VALUES (?, ?, ?, ?)",
+            [(item.passage, embedder, item.vector, item.tokens) for item in kept],
+        )
+        return [item.passage for item in kept]
 
-        def work(connection: sqlite3.Connection) -> list[int]:
-            found = select_by_values(
-                connection,
-                f"SELECT {COLUMNS} FROM passages WHERE number",  # noqa: S608 - names are ours
-                [item.passage for item in vectors],
-            )
-            stored = {row[0]: row[1:] for row in found}
-            kept = [
-                item
-                for item in vectors
-                if item.passage in stored
-                and (item.embedded is None or passage_rows.to_row(item.embedded) == stored[item.passage])
-            ]
-            connection.executemany(
-                "INSERT OR REPLACE INTO passage_vectors (passage, embedder, vector, tokens) VALUES (?, ?, ?, ?)",
-                [(item.passage, embedder, item.vector, item.tokens) for item in kept],
-            )
-            return [item.passage for item in kept]
-
-        return await self._database.run(work)
-
-    async def count_without_vectors(self, embedder: str) -> int:
+    @in_transaction
+    def count_without_vectors(self, connection: sqlite3.Connection, embedder: str) -> int:
         """Return the number of passages without a vector of this embedder."""
-        return await self._database.run(lambda connection: _count_without_vectors(connection, embedder))
+        return _count_without_vectors(connection, embedder)
 
-    async def sources_without_vectors(self, embedder: str, owners: Sequence[str]) -> list[UUID]:
+    @in_transaction
+    def sources_without_vectors(self, connection: sqlite3.Connection, embedder: str, owners: Sequence[str]) -> list[UUID]:
         """Return the source of each passage of these owners without a vector of this embedder."""
         query = """
             SELECT source FROM passages WHERE owner IN (SELECT value FROM json_each(?))
                 AND NOT EXISTS (SELECT 1 FROM passage_vectors WHERE passage = number AND embedder = ?)
         """
+        if not _count_without_vectors(connection, embedder):  # nearly always, and far quicker than looking at each
+            return []
+        rows = connection.execute(query, (json.dumps(list(owners)), embedder))
+        return [UUID(source) for (source,) in rows]
 
-        def work(connection: sqlite3.Connection) -> list[UUID]:
-            if not _count_without_vectors(connection, embedder):  # nearly always, and far quicker than looking at each
-                return []
-            rows = connection.execute(query, (json.dumps(list(owners)), embedder))
-            return [UUID(source) for (source,) in rows]
-
-        return await self._database.run(work)
-
-    async def passages_without_vectors(self, embedder: str, limit: int) -> list[Passage]:
+    @in_transaction
+    def passages_without_vectors(self, connection: sqlite3.Connection, embedder: str, limit: int) -> list[Passage]:
         """Return passages of all owners without a vector of this embedder, newest first; empty only if there are none."""
         query = f"""
             SELECT {COLUMNS} FROM passages WHERE number > ? AND NOT EXISTS
                 (SELECT 1 FROM passage_vectors WHERE passage = number AND embedder = ?) ORDER BY number DESC LIMIT ?
         """  # noqa: S608 - names are ours
+        last = connection.execute("SELECT coalesce(max(number), 0) FROM passages").fetchone()[0]
+        found = connection.execute(query, (last - NEWEST_SEARCHED, embedder, limit)).fetchall()
+        if not found:  # counted first: with a limit above their number, the query would search all passages
+            count = min(limit, _count_without_vectors(connection, embedder))
+            found = connection.execute(query, (0, embedder, count)).fetchall() if count else []
+        return [from_row(row) for row in found]
 
-        def work(connection: sqlite3.Connection) -> list[Passage]:
-            last = connection.execute("SELECT coalesce(max(number), 0) FROM passages").fetchone()[0]
-            found = connection.execute(query, (last - NEWEST_SEARCHED, embedder, limit)).fetchall()
-            if not found:  # counted first: with a limit above their number, the query would search all passages
-                count = min(limit, _count_without_vectors(connection, embedder))
-                found = connection.execute(query, (0, embedder, count)).fetchall() if count else []
-            return [from_row(row) for row in found]
-
-        return await self._database.run(work)
-
-    async def token_vectors(self, embedder: str, numbers: Sequence[int]) -> dict[int, bytes]:
+    @in_transaction
+    def token_vectors(self, connection: sqlite3.Connection, embedder: str, numbers: Sequence[int]) -> dict[int, bytes]:
         """Return the token rows of these passages, as far as stored."""
+        found = select_by_values(connection, "SELECT passage, embedder, tokens FROM passage_vectors WHERE passage", numbers)
+        return {number: tokens for number, stored_embedder, tokens in found if stored_embedder == embedder and tokens}
 
-        def work(connection: sqlite3.Connection) -> dict[int, bytes]:
-            found = select_by_values(connection, "SELECT passage, embedder, tokens FROM passage_vectors WHERE passage", numbers)
-            return {number: tokens for number, stored_embedder, tokens in found if stored_embedder == embedder and tokens}
-
-        return await self._database.run(work)
-
-    async def message_passages(self, numbers: Sequence[int], personas: Collection[str]) -> list[MessagePassage]:
+    @in_transaction
+    def message_passages(
+        self, connection: sqlite3.Connection, numbers: Sequence[int], personas: Collection[str]
+    ) -> list[MessagePassage]:
         """Return those of these passages that are messages; the lines of `personas` with the message above them."""
         query = "SELECT number, speaker, text, source, place FROM passages WHERE kind = 'message' AND number"
         previous = """
             SELECT text FROM passages WHERE source = ? AND kind = 'message' AND place < ? ORDER BY place DESC, number LIMIT 1
         """
+        found_messages = []
+        for number, speaker, text, source, place in select_by_values(connection, query, numbers):
+            previous_row = connection.execute(previous, (source, place)).fetchone() if speaker in personas else None
+            found_messages.append(MessagePassage(number, speaker, text, previous_row[0] if previous_row else ""))
+        return found_messages
 
-        def work(connection: sqlite3.Connection) -> list[MessagePassage]:
-            found_messages = []
-            for number, speaker, text, source, place in select_by_values(connection, query, numbers):
-                previous_row = connection.execute(previous, (source, place)).fetchone() if speaker in personas else None
-                found_messages.append(MessagePassage(number, speaker, text, previous_row[0] if previous_row else ""))
-            return found_messages
-
-        return await self._database.run(work)
-
-    async def numbers_with_vectors(self, embedder: str, after: int = 0) -> str:
+    @in_transaction
+    def numbers_with_vectors(self, connection: sqlite3.Connection, embedder: str, after: int = 0) -> str:
         """Return some passage numbers above `after` that have a vector, 16 hexadecimal digits each, ordered; empty at the
         end.
         """
@@ -215,60 +199,56 @@ class Passages:
             SELECT group_concat(printf('%016x', passage), '')
             FROM (SELECT passage FROM passage_vectors WHERE embedder = ? AND passage > ? ORDER BY passage LIMIT ?)
         """
-        return await self._database.run(lambda connection: _select_text(connection, query, (embedder, after, ROWS_PER_QUERY)))
+        return _select_text(connection, query, (embedder, after, ROWS_PER_QUERY))
 
-    async def vectors(self, embedder: str, numbers: Sequence[int]) -> dict[int, bytes]:
+    @in_transaction
+    def vectors(self, connection: sqlite3.Connection, embedder: str, numbers: Sequence[int]) -> dict[int, bytes]:
         """Return the vectors of these passages, as far as stored."""
+        found = select_by_values(connection, "SELECT passage, embedder, vector FROM passage_vectors WHERE passage", numbers)
+        return {number: vector for number, stored_embedder, vector in found if stored_embedder == embedder}
 
-        def work(connection: sqlite3.Connection) -> dict[int, bytes]:
-            found = select_by_values(connection, "SELECT passage, embedder, vector FROM passage_vectors WHERE passage", numbers)
-            return {number: vector for number, stored_embedder, vector in found if stored_embedder == embedder}
-
-        return await self._database.run(work)
-
-    async def vectors_of_origins(self, embedder: str, origins: Sequence[UUID]) -> list[StoredVector]:
+    @in_transaction
+    def vectors_of_origins(self, connection: sqlite3.Connection, embedder: str, origins: Sequence[UUID]) -> list[StoredVector]:
         """Return the vectors of all passages of these origins."""
         query = """
             SELECT number, origin, kind, embedder, vector FROM passages JOIN passage_vectors ON passage = number WHERE origin
         """
-
-        def work(connection: sqlite3.Connection) -> list[StoredVector]:
-            found = select_by_values(connection, query, [str(origin) for origin in origins])
-            return [
-                StoredVector(number, UUID(origin), PassageKind(kind), vector)
-                for number, origin, kind, stored_embedder, vector in found
-                if stored_embedder == embedder
-            ]
-
-        return await self._database.run(work)
+        found = select_by_values(connection, query, [str(origin) for origin in origins])
+        return [
+            StoredVector(number, UUID(origin), PassageKind(kind), vector)
+            for number, origin, kind, stored_embedder, vector in found
+            if stored_embedder == embedder
+        ]
 
     # Full text
 
-    async def occurrences(self, words: Sequence[str]) -> Occurrences:
+    @in_transaction
+    def occurrences(self, connection: sqlite3.Connection, words: Sequence[str]) -> Occurrences:
         """Return every position of every word in all passages; a word matches all forms with the same stem."""
-        return await self._database.run(lambda connection: term_positions.occurrences(connection, words) or NO_OCCURRENCES)
+        return term_positions.occurrences(connection, words) or NO_OCCURRENCES
 
-    async def occurrences_up_to(self, words: Sequence[str], limit: int) -> Occurrences | None:
+    @in_transaction
+    def occurrences_up_to(self, connection: sqlite3.Connection, words: Sequence[str], limit: int) -> Occurrences | None:
         """Return every position of every word, or None if there are more than `limit`."""
-        return await self._database.run(lambda connection: term_positions.occurrences(connection, words, limit))
+        return term_positions.occurrences(connection, words, limit)
 
-    async def details_of(self, embedder: str, words: Sequence[str], numbers: Sequence[int]) -> PassageDetails:
+    @in_transaction
+    def details_of(
+        self, connection: sqlite3.Connection, embedder: str, words: Sequence[str], numbers: Sequence[int]
+    ) -> PassageDetails:
         """Return word positions, vectors and token rows of some passages."""
         query = "SELECT passage, embedder, vector, tokens FROM passage_vectors WHERE passage"
+        found = [row for row in select_by_values(connection, query, numbers) if row[1] == embedder]
+        return PassageDetails(
+            term_positions.occurrences_in(connection, words, numbers),
+            {row[0]: row[2] for row in found},
+            {row[0]: row[3] for row in found},
+        )
 
-        def work(connection: sqlite3.Connection) -> PassageDetails:
-            found = [row for row in select_by_values(connection, query, numbers) if row[1] == embedder]
-            return PassageDetails(
-                term_positions.occurrences_in(connection, words, numbers),
-                {row[0]: row[2] for row in found},
-                {row[0]: row[3] for row in found},
-            )
-
-        return await self._database.run(work)
-
-    async def passages_of_terms(self, words: Sequence[str]) -> TermPassages:
+    @in_transaction
+    def passages_of_terms(self, connection: sqlite3.Connection, words: Sequence[str]) -> TermPassages:
         """Return the passages of all owners that contain each word, newest first; for common words only the newest."""
-        return await self._database.run(lambda connection: term_positions.passages_of_terms(connection, words))
+        return term_positions.passages_of_terms(connection, words)
 
 
 def _select_text(connection: sqlite3.Connection, query: str, values: tuple[object, ...]) -> str:

@@ -10,7 +10,7 @@ from datetime import datetime
 from uuid import UUID
 
 from lethe_app.domain.chat import Role
-from lethe_app.storage.database import Database
+from lethe_app.storage.database import Store, in_transaction
 
 # Place and opening must not depend on the deletion of other messages: those events do not queue this message again.
 MESSAGES_TO_INDEX = """
@@ -74,54 +74,43 @@ class PendingMessage:
     """True for a greeting, the first message of a session if it is the persona's; it is the same in many sessions."""
 
 
-class PendingIndex:
+class PendingIndex(Store):
     """Indexing queue. Entries are deleted by `Passages.replace`, in the transaction that changes the passages."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def newest_entries(self, limit: int) -> list[PendingRecord]:
+    @in_transaction
+    def newest_entries(self, connection: sqlite3.Connection, limit: int) -> list[PendingRecord]:
         """Return queue entries, newest first, because the newest message is searched for soonest."""
+        rows = connection.execute("SELECT number, kind, id FROM passage_debts ORDER BY number DESC LIMIT ?", (limit,))
+        return [PendingRecord(number, kind, UUID(id_)) for number, kind, id_ in rows]
 
-        def work(connection: sqlite3.Connection) -> list[PendingRecord]:
-            rows = connection.execute("SELECT number, kind, id FROM passage_debts ORDER BY number DESC LIMIT ?", (limit,))
-            return [PendingRecord(number, kind, UUID(id_)) for number, kind, id_ in rows]
-
-        return await self._database.run(work)
-
-    async def count_entries(self) -> int:
+    @in_transaction
+    def count_entries(self, connection: sqlite3.Connection) -> int:
         """Return the length of the queue."""
-        return await self._database.run(
-            lambda connection: int(connection.execute("SELECT count(*) FROM passage_debts").fetchone()[0])
-        )
+        return int(connection.execute("SELECT count(*) FROM passage_debts").fetchone()[0])
 
-    async def messages_to_index(self, ids: Sequence[UUID]) -> list[PendingMessage]:
+    @in_transaction
+    def messages_to_index(self, connection: sqlite3.Connection, ids: Sequence[UUID]) -> list[PendingMessage]:
         """Return those of these messages that are neither hidden nor in the trash, by session and order of arrival."""
         wanted = json.dumps([str(id_) for id_ in ids])
-        return await self._database.run(
-            lambda connection: [_pending_message(row) for row in connection.execute(MESSAGES_TO_INDEX, (wanted,))]
-        )
+        return [_pending_message(row) for row in connection.execute(MESSAGES_TO_INDEX, (wanted,))]
 
-    async def queue_all(self) -> None:
+    @in_transaction
+    def queue_all(self, connection: sqlite3.Connection) -> None:
         """Queue all records and rebuild the word index, after passages were found to be damaged.
 
         Passages whose origin no longer exists are queued too and thereby deleted, including those of World Info files.
         """
-
-        def work(connection: sqlite3.Connection) -> None:
-            for kind, source in (
-                ("message", "SELECT id FROM messages"),
-                ("session", "SELECT guid FROM sessions"),
-                ("memory", "SELECT guid FROM memories WHERE category <> 'chat_session'"),
-                ("fact", "SELECT guid FROM facts"),
-                ("document", "SELECT id FROM document_chunks"),
-            ):
-                query = f"INSERT INTO passage_debts (kind, id) SELECT '{kind}', * FROM ({source})"  # noqa: S608 - names are ours
-                connection.execute(query)
-            connection.execute(_QUEUE_ORPHANS)
-            connection.execute("INSERT INTO passage_words (passage_words) VALUES ('rebuild')")
-
-        await self._database.run(work)
+        for kind, source in (
+            ("message", "SELECT id FROM messages"),
+            ("session", "SELECT guid FROM sessions"),
+            ("memory", "SELECT guid FROM memories WHERE category <> 'chat_session'"),
+            ("fact", "SELECT guid FROM facts"),
+            ("document", "SELECT id FROM document_chunks"),
+        ):
+            query = f"INSERT INTO passage_debts (kind, id) SELECT '{kind}', * FROM ({source})"  # noqa: S608 - names are ours
+            connection.execute(query)
+        connection.execute(_QUEUE_ORPHANS)
+        connection.execute("INSERT INTO passage_words (passage_words) VALUES ('rebuild')")
 
 
 def _pending_message(row: tuple[str, str, str, str, str, str, int, str, int]) -> PendingMessage:

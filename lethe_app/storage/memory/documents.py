@@ -12,7 +12,7 @@ from uuid import UUID
 from lethe_app.domain.passage import Document, DocumentChunk
 from lethe_app.errors import StorageError
 from lethe_app.storage import redaction
-from lethe_app.storage.database import Database
+from lethe_app.storage.database import Store, in_transaction
 from lethe_app.storage.row_mapping import storable_text
 
 _SELECT = """
@@ -36,85 +36,72 @@ ON CONFLICT (guid) DO UPDATE SET title = excluded.title, path = excluded.path, d
 """
 
 
-class DocumentStore:
+class DocumentStore(Store):
     """Tables of documents and their passages. A removed document leaves no word in the database."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def save(self, document: Document, chunks: Sequence[DocumentChunk]) -> None:
+    @in_transaction
+    def save(self, connection: sqlite3.Connection, document: Document, chunks: Sequence[DocumentChunk]) -> None:
         """Insert a document, or replace its text; passages that are unchanged keep their vectors."""
+        guid = str(document.guid)
+        texts = (guid, document.owner, document.title, document.path, document.digest)
+        values = (*map(storable_text, texts), document.size, document.added.isoformat(), storable_text(document.trouble))
+        connection.execute(_SAVE, values)
+        deleted = connection.execute(_DELETE_OTHERS, (guid, json.dumps([str(chunk.id) for chunk in chunks]))).rowcount
+        connection.executemany(
+            _SAVE_CHUNK,
+            [
+                (str(chunk.id), guid, index, storable_text(chunk.heading), chunk.page, storable_text(chunk.text))
+                for index, chunk in enumerate(chunks)
+            ],
+        )
+        if deleted:
+            redaction.redact_purged(connection)
 
-        def work(connection: sqlite3.Connection) -> None:
-            guid = str(document.guid)
-            texts = (guid, document.owner, document.title, document.path, document.digest)
-            values = (*map(storable_text, texts), document.size, document.added.isoformat(), storable_text(document.trouble))
-            connection.execute(_SAVE, values)
-            deleted = connection.execute(_DELETE_OTHERS, (guid, json.dumps([str(chunk.id) for chunk in chunks]))).rowcount
-            connection.executemany(
-                _SAVE_CHUNK,
-                [
-                    (str(chunk.id), guid, index, storable_text(chunk.heading), chunk.page, storable_text(chunk.text))
-                    for index, chunk in enumerate(chunks)
-                ],
-            )
-            if deleted:
-                redaction.redact_purged(connection)
-
-        await self._database.run(work)
-
-    async def set_trouble(self, guid: UUID, trouble: str) -> None:
+    @in_transaction
+    def set_trouble(self, connection: sqlite3.Connection, guid: UUID, trouble: str) -> None:
         """Store why the changed file of a document could not be read; empty if it could."""
         values = (storable_text(trouble), str(guid))
-        await self._database.run(
-            lambda connection: connection.execute("UPDATE documents SET trouble = ? WHERE guid = ?", values)
-        )
+        connection.execute("UPDATE documents SET trouble = ? WHERE guid = ?", values)
 
-    async def get(self, guid: UUID) -> Document:
+    @in_transaction
+    def get(self, connection: sqlite3.Connection, guid: UUID) -> Document:
         """Return a document. Raise StorageError if it does not exist."""
-        found = await self._select("WHERE d.guid = ?", [str(guid)])
-        if not found:
+        row = connection.execute(f"{_SELECT} WHERE d.guid = ?", (str(guid),)).fetchone()
+        if row is None:
             raise StorageError("This document no longer exists.")
-        return found[0]
+        return _to_document(row)
 
-    async def documents_of(self, owners: Iterable[str]) -> list[Document]:
+    @in_transaction
+    def documents_of(self, connection: sqlite3.Connection, owners: Iterable[str]) -> list[Document]:
         """Return the documents of these owners, by title."""
-        return await self._select(
-            "WHERE d.owner IN (SELECT value FROM json_each(?)) ORDER BY d.title COLLATE NOCASE, d.added",
-            [json.dumps(list(owners))],
-        )
+        where = "WHERE d.owner IN (SELECT value FROM json_each(?)) ORDER BY d.title COLLATE NOCASE, d.added"
+        return [_to_document(row) for row in connection.execute(f"{_SELECT} {where}", (json.dumps(list(owners)),))]
 
-    async def chunks(self, ids: Sequence[UUID]) -> dict[UUID, DocumentChunk]:
+    @in_transaction
+    def chunks(self, connection: sqlite3.Connection, ids: Sequence[UUID]) -> dict[UUID, DocumentChunk]:
         """Return those of these passages that exist."""
-        wanted = json.dumps([str(id_) for id_ in ids])
         where = "WHERE c.id IN (SELECT value FROM json_each(?))"
-        rows = await self._database.run(lambda connection: connection.execute(_SELECT_CHUNKS + where, (wanted,)).fetchall())
+        rows = connection.execute(f"{_SELECT_CHUNKS} {where}", (json.dumps([str(id_) for id_ in ids]),))
         return {UUID(row[0]): _to_chunk(row) for row in rows}
 
-    async def chunks_of(self, guid: UUID, limit: int, first: UUID | None = None) -> list[DocumentChunk]:
+    @in_transaction
+    def chunks_of(
+        self, connection: sqlite3.Connection, guid: UUID, limit: int, first: UUID | None = None
+    ) -> list[DocumentChunk]:
         """Return passages of a document, in their order, from its beginning or from the passage `first`."""
         from_first = "c.position >= coalesce((SELECT position FROM document_chunks WHERE id = ?), 0)"
         query = f"{_SELECT_CHUNKS} WHERE c.document = ? AND {from_first} ORDER BY c.position LIMIT ?"
-        values = (str(guid), str(first), limit)
-        rows = await self._database.run(lambda connection: connection.execute(query, values).fetchall())
-        return [_to_chunk(row) for row in rows]
+        return [_to_chunk(row) for row in connection.execute(query, (str(guid), str(first), limit))]
 
     async def scrub(self) -> None:
         """Remove what was deleted from the files of the database."""
         await self._database.scrub()
 
-    async def delete(self, guids: Sequence[UUID]) -> None:
+    @in_transaction
+    def delete(self, connection: sqlite3.Connection, guids: Sequence[UUID]) -> None:
         """Delete documents with everything that was recalled of them."""
-
-        def work(connection: sqlite3.Connection) -> None:
-            connection.executemany("DELETE FROM documents WHERE guid = ?", [(str(guid),) for guid in guids])
-            redaction.redact_purged(connection)
-
-        await self._database.run(work)
-
-    async def _select(self, where: str, values: Sequence[str]) -> list[Document]:
-        rows = await self._database.run(lambda connection: connection.execute(f"{_SELECT} {where}", values).fetchall())
-        return [_to_document(row) for row in rows]
+        connection.executemany("DELETE FROM documents WHERE guid = ?", [(str(guid),) for guid in guids])
+        redaction.redact_purged(connection)
 
 
 def _to_document(row: tuple[Any, ...]) -> Document:

@@ -14,7 +14,7 @@ from uuid import UUID
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact, Tombstone
 from lethe_app.errors import RecordMissing
-from lethe_app.storage.database import Database
+from lethe_app.storage.database import Store, in_transaction
 from lethe_app.storage.row_mapping import ColumnValue, column_values, parse_row, save_row, utc_text
 
 FACT_COLUMNS = tuple(ExtractedFact.model_fields)
@@ -45,44 +45,35 @@ SELECT_VALID = (
 """Query: those of these facts that are valid, not superseded and not part of a story."""
 
 
-class FactStore:
+class FactStore(Store):
     """Store of facts. Every method is one transaction."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def rename_subject(self, old: str, new: str) -> set[str]:
+    @in_transaction
+    def rename_subject(self, connection: sqlite3.Connection, old: str, new: str) -> set[str]:
         """Change the name with which facts about somebody begin; return the personas that know such facts."""
         possessive = ("'s", "’s")
+        rows = connection.execute("SELECT guid, persona_id, fact FROM facts WHERE subject = ?", (old,)).fetchall()
+        begins = [(guid, owner, fact[len(old) :]) for guid, owner, fact in rows if fact.startswith(old)]
+        changed = [(guid, owner, rest) for guid, owner, rest in begins if rest.startswith((" ", *possessive))]
+        connection.executemany(
+            "UPDATE facts SET fact = ?, subject = ? WHERE guid = ?", [(new + rest, new, guid) for guid, _, rest in changed]
+        )
+        return {owner for _, owner, _ in changed}
 
-        def work(connection: sqlite3.Connection) -> set[str]:
-            rows = connection.execute("SELECT guid, persona_id, fact FROM facts WHERE subject = ?", (old,)).fetchall()
-            begins = [(guid, owner, fact[len(old) :]) for guid, owner, fact in rows if fact.startswith(old)]
-            changed = [(guid, owner, rest) for guid, owner, rest in begins if rest.startswith((" ", *possessive))]
-            connection.executemany(
-                "UPDATE facts SET fact = ?, subject = ? WHERE guid = ?", [(new + rest, new, guid) for guid, _, rest in changed]
-            )
-            return {owner for _, owner, _ in changed}
-
-        return await self._database.run(work)
-
-    async def save_facts(self, persona_id: str, *facts: ExtractedFact) -> None:
+    @in_transaction
+    def save_facts(self, connection: sqlite3.Connection, persona_id: str, *facts: ExtractedFact) -> None:
         """Insert facts, or replace those with a known guid; all or none."""
+        save_in_transaction(connection, persona_id, facts)
 
-        await self._database.run(lambda connection: save_in_transaction(connection, persona_id, facts))
-
-    async def get(self, guid: UUID) -> ExtractedFact:
+    @in_transaction
+    def get(self, connection: sqlite3.Connection, guid: UUID) -> ExtractedFact:
         """Return a fact. Raise StorageError if it does not exist, is in the trash or is dormant."""
-
-        def work(connection: sqlite3.Connection) -> ExtractedFact:
-            fact = find_fact(connection, guid)
-            if fact is None:
-                raise RecordMissing(
-                    "This fact no longer exists.", "The fact or the conversation it comes from may be in the Trash."
-                )
-            return fact
-
-        return await self._database.run(work)
+        fact = find_fact(connection, guid)
+        if fact is None:
+            raise RecordMissing(
+                "This fact no longer exists.", "The fact or the conversation it comes from may be in the Trash."
+            )
+        return fact
 
     async def facts_of(self, persona_id: str, *, deleted: bool = False) -> list[ExtractedFact]:
         """Return all known facts of a persona, superseded ones included, newest first; with `deleted` those in the trash."""
@@ -92,81 +83,63 @@ class FactStore:
         """Return known and dormant facts: when one is stated again, no duplicate may be created beside a dormant one."""
         return await self._facts_where(persona_id, "deleted_at IS NULL")
 
-    async def _facts_where(self, persona_id: str, condition: str) -> list[ExtractedFact]:
-        def work(connection: sqlite3.Connection) -> list[ExtractedFact]:
-            rows = connection.execute(f"{SELECT_FACT} WHERE persona_id = ? AND {condition} ORDER BY rowid DESC", (persona_id,))
-            facts = [_fact(row) for row in rows]
-            return sorted(facts, key=lambda fact: fact.last_seen, reverse=True)  # not as text: zones differ
+    @in_transaction
+    def _facts_where(self, connection: sqlite3.Connection, persona_id: str, condition: str) -> list[ExtractedFact]:
+        rows = connection.execute(f"{SELECT_FACT} WHERE persona_id = ? AND {condition} ORDER BY rowid DESC", (persona_id,))
+        facts = [_fact(row) for row in rows]
+        return sorted(facts, key=lambda fact: fact.last_seen, reverse=True)  # not as text: zones differ
 
-        return await self._database.run(work)
-
-    async def successors_of(self, messages: Collection[UUID]) -> dict[UUID, ExtractedFact]:
+    @in_transaction
+    def successors_of(self, connection: sqlite3.Connection, messages: Collection[UUID]) -> dict[UUID, ExtractedFact]:
         """Return for each of these messages that states a superseded fact its successor, if that is valid."""
+        rows = connection.execute(SELECT_SUPERSEDED, (json.dumps([str(message) for message in messages]),)).fetchall()
+        wanted = json.dumps([successor for _message, successor in rows if successor])
+        valid_facts = {str(fact.guid): fact for fact in map(_fact, connection.execute(SELECT_VALID, (wanted,)))}
+        found = {UUID(message): valid_facts[successor] for message, successor in rows if successor in valid_facts}
+        return {message: fact for message, fact in found.items() if message not in fact.source_messages}
 
-        def work(connection: sqlite3.Connection) -> dict[UUID, ExtractedFact]:
-            rows = connection.execute(SELECT_SUPERSEDED, (json.dumps([str(message) for message in messages]),)).fetchall()
-            wanted = json.dumps([successor for _message, successor in rows if successor])
-            valid_facts = {str(fact.guid): fact for fact in map(_fact, connection.execute(SELECT_VALID, (wanted,)))}
-            found = {UUID(message): valid_facts[successor] for message, successor in rows if successor in valid_facts}
-            return {message: fact for message, fact in found.items() if message not in fact.source_messages}
-
-        return await self._database.run(work) if messages else {}
-
-    async def owner_of(self, guid: UUID) -> str:
+    @in_transaction
+    def owner_of(self, connection: sqlite3.Connection, guid: UUID) -> str:
         """Return the id of the persona that knows the fact. Raise StorageError."""
+        row = connection.execute("SELECT persona_id FROM facts WHERE guid = ?", (str(guid),)).fetchone()
+        if row is None:
+            raise RecordMissing("This fact no longer exists.")
+        return str(row[0])
 
-        def work(connection: sqlite3.Connection) -> str:
-            row = connection.execute("SELECT persona_id FROM facts WHERE guid = ?", (str(guid),)).fetchone()
-            if row is None:
-                raise RecordMissing("This fact no longer exists.")
-            return str(row[0])
-
-        return await self._database.run(work)
-
-    async def forget_facts(self, persona_id: str, guids: Sequence[UUID], tombstones: Sequence[Tombstone]) -> None:
+    @in_transaction
+    def forget_facts(
+        self, connection: sqlite3.Connection, persona_id: str, guids: Sequence[UUID], tombstones: Sequence[Tombstone]
+    ) -> None:
         """Move facts to the trash and store tombstones against learning them again.
 
         An existing tombstone with the same digest is extended by the messages of the new one.
         """
         moment = utc_text(now())
+        connection.executemany(
+            "UPDATE facts SET deleted_at = ? WHERE guid = ? AND persona_id = ? AND deleted_at IS NULL",
+            [(moment, str(guid), persona_id) for guid in guids],
+        )
+        for tombstone in tombstones:
+            _save_tombstone(connection, persona_id, tombstone)
 
-        def work(connection: sqlite3.Connection) -> None:
-            connection.executemany(
-                "UPDATE facts SET deleted_at = ? WHERE guid = ? AND persona_id = ? AND deleted_at IS NULL",
-                [(moment, str(guid), persona_id) for guid in guids],
-            )
-            for tombstone in tombstones:
-                _save_tombstone(connection, persona_id, tombstone)
-
-        await self._database.run(work)
-
-    async def erase_facts(self, persona_id: str, guids: Sequence[UUID]) -> None:
+    @in_transaction
+    def erase_facts(self, connection: sqlite3.Connection, persona_id: str, guids: Sequence[UUID]) -> None:
         """Delete facts for good; facts they superseded become valid again, and the same facts may be learnt again."""
+        for guid in guids:
+            connection.execute(REPLACE_SUCCESSOR, {"guid": str(guid)})
+            connection.execute("DELETE FROM facts WHERE guid = ? AND persona_id = ?", (str(guid), persona_id))
 
-        def work(connection: sqlite3.Connection) -> None:
-            for guid in guids:
-                connection.execute(REPLACE_SUCCESSOR, {"guid": str(guid)})
-                connection.execute("DELETE FROM facts WHERE guid = ? AND persona_id = ?", (str(guid), persona_id))
-
-        await self._database.run(work)
-
-    async def restore_fact(self, persona_id: str, guid: UUID, digest: str) -> None:
+    @in_transaction
+    def restore_fact(self, connection: sqlite3.Connection, persona_id: str, guid: UUID, digest: str) -> None:
         """Restore a fact from the trash and delete its tombstone."""
+        connection.execute("UPDATE facts SET deleted_at = NULL WHERE guid = ? AND persona_id = ?", (str(guid), persona_id))
+        connection.execute("DELETE FROM forgotten_facts WHERE persona_id = ? AND digest = ?", (persona_id, digest))
 
-        def work(connection: sqlite3.Connection) -> None:
-            connection.execute("UPDATE facts SET deleted_at = NULL WHERE guid = ? AND persona_id = ?", (str(guid), persona_id))
-            connection.execute("DELETE FROM forgotten_facts WHERE persona_id = ? AND digest = ?", (persona_id, digest))
-
-        await self._database.run(work)
-
-    async def tombstones_of(self, persona_id: str) -> list[Tombstone]:
+    @in_transaction
+    def tombstones_of(self, connection: sqlite3.Connection, persona_id: str) -> list[Tombstone]:
         """Return the tombstones of facts that must not be learnt again."""
-
-        def work(connection: sqlite3.Connection) -> list[Tombstone]:
-            rows = connection.execute("SELECT digest, messages FROM forgotten_facts WHERE persona_id = ?", (persona_id,))
-            return [Tombstone(digest, tuple(UUID(id_) for id_ in json.loads(messages))) for digest, messages in rows]
-
-        return await self._database.run(work)
+        rows = connection.execute("SELECT digest, messages FROM forgotten_facts WHERE persona_id = ?", (persona_id,))
+        return [Tombstone(digest, tuple(UUID(id_) for id_ in json.loads(messages))) for digest, messages in rows]
 
 
 # Functions for use inside the caller's transaction

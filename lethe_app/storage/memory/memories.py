@@ -12,109 +12,92 @@ from lethe_app.domain.clock import now
 from lethe_app.domain.list_items import MemoryFiling
 from lethe_app.domain.memory import MemoryType, MemoryUnit
 from lethe_app.errors import RecordMissing, StorageError
-from lethe_app.storage.database import Database
+from lethe_app.storage.database import Store, in_transaction
 from lethe_app.storage.row_mapping import MEMORY_COLUMNS, column_values, parse_row, save_row, utc_text
 
 SELECT_MEMORY = f"SELECT {', '.join(MEMORY_COLUMNS)} FROM memories WHERE category <> 'chat_session'"  # noqa: S608 - names are ours
 
 
-class MemoryStore:
+class MemoryStore(Store):
     """Store of memories. Every method is one transaction; sessions, which are memories too, are stored by `SessionStore`."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def save_memories(self, persona_id: str, *memories: MemoryUnit) -> None:
+    @in_transaction
+    def save_memories(self, connection: sqlite3.Connection, persona_id: str, *memories: MemoryUnit) -> None:
         """Insert memories, or replace those with a known guid, restoring them from the trash; all or none. Raise
         StorageError for a session.
         """
-        await self._database.run(lambda connection: save_in_transaction(connection, persona_id, memories))
+        save_in_transaction(connection, persona_id, memories)
 
-    async def get(self, guid: UUID) -> MemoryUnit:
+    @in_transaction
+    def get(self, connection: sqlite3.Connection, guid: UUID) -> MemoryUnit:
         """Return a memory. Raise StorageError if it does not exist or is in the trash."""
+        memory = find_memory(connection, guid)
+        if memory is None:
+            raise RecordMissing("This memory no longer exists.", "It may be in the Trash.")
+        return memory
 
-        def work(connection: sqlite3.Connection) -> MemoryUnit:
-            memory = find_memory(connection, guid)
-            if memory is None:
-                raise RecordMissing("This memory no longer exists.", "It may be in the Trash.")
-            return memory
-
-        return await self._database.run(work)
-
-    async def memories_of(self, persona_id: str, *, deleted: bool = False) -> list[MemoryUnit]:
+    @in_transaction
+    def memories_of(self, connection: sqlite3.Connection, persona_id: str, *, deleted: bool = False) -> list[MemoryUnit]:
         """Return all memories of a persona, newest first; with `deleted` those in the trash."""
         query = f"{SELECT_MEMORY} AND persona_id = ? AND (deleted_at IS NOT NULL) = ? ORDER BY rowid DESC"
+        memories = [_memory(row) for row in connection.execute(query, (persona_id, deleted))]
+        # Time zones differ, so the texts cannot be compared. Comparing datetime objects is slow, and the interpreter
+        # lock is held throughout the sort.
+        return sorted(memories, key=lambda memory: memory.added.timestamp(), reverse=True)
 
-        def work(connection: sqlite3.Connection) -> list[MemoryUnit]:
-            memories = [_memory(row) for row in connection.execute(query, (persona_id, deleted))]
-            # Time zones differ, so the texts cannot be compared. Comparing datetime objects is slow, and the interpreter
-            # lock is held throughout the sort.
-            return sorted(memories, key=lambda memory: memory.added.timestamp(), reverse=True)
-
-        return await self._database.run(work)
-
-    async def memories_with_ids(self, persona_id: str, guids: Collection[UUID]) -> list[MemoryUnit]:
+    @in_transaction
+    def memories_with_ids(self, connection: sqlite3.Connection, persona_id: str, guids: Collection[UUID]) -> list[MemoryUnit]:
         """Return those of these memories that are the persona's and not in the trash."""
         condition = "guid IN (SELECT value FROM json_each(?))"
         query = f"{SELECT_MEMORY} AND {condition} AND persona_id = ? AND deleted_at IS NULL"
         ids_json = json.dumps([str(guid) for guid in guids])
+        return [_memory(row) for row in connection.execute(query, (ids_json, persona_id))]
 
-        def work(connection: sqlite3.Connection) -> list[MemoryUnit]:
-            return [_memory(row) for row in connection.execute(query, (ids_json, persona_id))]
-
-        return await self._database.run(work)
-
-    async def filings_of(self, persona_id: str) -> list[MemoryFiling]:
+    @in_transaction
+    def filings_of(self, connection: sqlite3.Connection, persona_id: str) -> list[MemoryFiling]:
         """Return category, tags and metadata of the memories that have any; no other column is read."""
         query = (
             "SELECT guid, filed_under, tags, metadata FROM memories WHERE persona_id = ? AND deleted_at IS NULL"
             " AND category <> 'chat_session' AND (filed_under <> '' OR tags <> '[]' OR metadata <> '{}')"
         )
+        rows = connection.execute(query, (persona_id,))
+        return [
+            MemoryFiling(guid, filed_under, json.loads(tags), json.loads(metadata))
+            for guid, filed_under, tags, metadata in rows
+        ]
 
-        def work(connection: sqlite3.Connection) -> list[MemoryFiling]:
-            rows = connection.execute(query, (persona_id,))
-            return [
-                MemoryFiling(guid, filed_under, json.loads(tags), json.loads(metadata))
-                for guid, filed_under, tags, metadata in rows
-            ]
-
-        return await self._database.run(work)
-
-    async def memories_with_metadata(self, name: str, value: str) -> list[tuple[str, MemoryUnit]]:
+    @in_transaction
+    def memories_with_metadata(self, connection: sqlite3.Connection, name: str, value: str) -> list[tuple[str, MemoryUnit]]:
         """Return the memories of all personas that have this value in their metadata, oldest first, with the persona's id."""
         query = (
             f"SELECT persona_id, {', '.join(MEMORY_COLUMNS)} FROM memories INDEXED BY memories_metadata"  # noqa: S608 - names are ours
             " WHERE category <> 'chat_session' AND deleted_at IS NULL AND metadata <> '{}'"
             " AND json_extract(metadata, '$.' || json_quote(?)) = ? ORDER BY rowid"
         )
+        return [(persona_id, _memory(tuple(row))) for persona_id, *row in connection.execute(query, (name, value))]
 
-        def work(connection: sqlite3.Connection) -> list[tuple[str, MemoryUnit]]:
-            return [(persona_id, _memory(tuple(row))) for persona_id, *row in connection.execute(query, (name, value))]
-
-        return await self._database.run(work)
-
-    async def owner_of(self, guid: UUID) -> str:
+    @in_transaction
+    def owner_of(self, connection: sqlite3.Connection, guid: UUID) -> str:
         """Return the id of the persona the memory belongs to. Raise StorageError."""
+        row = connection.execute("SELECT persona_id FROM memories WHERE guid = ?", (str(guid),)).fetchone()
+        if row is None:
+            raise RecordMissing("This memory no longer exists.")
+        return str(row[0])
 
-        def work(connection: sqlite3.Connection) -> str:
-            row = connection.execute("SELECT persona_id FROM memories WHERE guid = ?", (str(guid),)).fetchone()
-            if row is None:
-                raise RecordMissing("This memory no longer exists.")
-            return str(row[0])
-
-        return await self._database.run(work)
-
-    async def mark_recalled(self, guids: Sequence[UUID], moment: datetime) -> None:
+    @in_transaction
+    def mark_recalled(self, connection: sqlite3.Connection, guids: Sequence[UUID], moment: datetime) -> None:
         """Record that memories, sessions included, were recalled at `moment`."""
-        await self._database.run(lambda connection: mark_recalled(connection, guids, moment))
+        mark_recalled(connection, guids, moment)
 
-    async def delete(self, guids: Sequence[UUID]) -> int:
+    @in_transaction
+    def delete(self, connection: sqlite3.Connection, guids: Sequence[UUID]) -> int:
         """Move memories to the trash and return how many were moved."""
-        return await self._database.run(lambda connection: delete(connection, guids))
+        return delete(connection, guids)
 
-    async def restore(self, guids: Sequence[UUID]) -> int:
+    @in_transaction
+    def restore(self, connection: sqlite3.Connection, guids: Sequence[UUID]) -> int:
         """Restore memories from the trash and return how many were restored."""
-        return await self._database.run(lambda connection: _set_deleted_at(connection, guids, None))
+        return _set_deleted_at(connection, guids, None)
 
 
 # Functions for use inside the caller's transaction
@@ -170,17 +153,11 @@ WHERE category = 'reminder' AND insertion <> 'none' AND deleted_at IS NULL ORDER
 """  # noqa: S608 - names are ours
 
 
-class ReminderRows:
+class ReminderRows(Store):
     """Query for reminders that are not delivered yet, with their personas."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def pending_reminders(self) -> list[tuple[str, MemoryUnit]]:
+    @in_transaction
+    def pending_reminders(self, connection: sqlite3.Connection) -> list[tuple[str, MemoryUnit]]:
         """Return all pending reminders with the persona's unique name, both due and future ones."""
-
-        def work(connection: sqlite3.Connection) -> list[tuple[str, MemoryUnit]]:
-            rows = connection.execute(PENDING_REMINDERS).fetchall()
-            return [(persona_id, _memory(tuple(row))) for persona_id, *row in rows]
-
-        return await self._database.run(work)
+        rows = connection.execute(PENDING_REMINDERS).fetchall()
+        return [(persona_id, _memory(tuple(row))) for persona_id, *row in rows]

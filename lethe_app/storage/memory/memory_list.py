@@ -11,7 +11,7 @@ from lethe_app.domain.list_items import NEVER, MemoryLine, beginning, search_tex
 from lethe_app.domain.memory import MemoryInsertion, MemoryType
 from lethe_app.errors import DatabaseDamaged
 from lethe_app.storage.chats.session_list import shown_title
-from lethe_app.storage.database import Database
+from lethe_app.storage.database import Store, in_transaction
 
 # NOT INDEXED: with the index by persona, SQLite would sort all rows before it returns the first.
 SELECT_LINES = """
@@ -30,20 +30,16 @@ MAX_ROWID = 2**63 - 1
 """Upper bound above every rowid."""
 
 
-class MemoryListRows:
+class MemoryListRows(Store):
     """Rows of the memory page. Every method is one transaction."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def page_of_memories(self, persona_id: str, limit: int, below: int = MAX_ROWID) -> tuple[list[MemoryLine], int]:
+    @in_transaction
+    def page_of_memories(
+        self, connection: sqlite3.Connection, persona_id: str, limit: int, below: int = MAX_ROWID
+    ) -> tuple[list[MemoryLine], int]:
         """Return up to `limit` memories of a persona, sessions included, last stored first, and the rowid to continue below."""
-
-        def work(connection: sqlite3.Connection) -> tuple[list[MemoryLine], int]:
-            rows = connection.execute(SELECT_LINES, (below, persona_id, limit)).fetchall()
-            return [_line(row) for row in rows], rows[-1][0] if rows else 0
-
-        return await self._database.run(work)
+        rows = connection.execute(SELECT_LINES, (below, persona_id, limit)).fetchall()
+        return [_line(row) for row in rows], rows[-1][0] if rows else 0
 
 
 def _line(row: tuple[str, ...]) -> MemoryLine:

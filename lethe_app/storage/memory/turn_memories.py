@@ -18,7 +18,7 @@ from lethe_app.domain.recall import LOGGED, RecallCounts, TurnMemory, count_reca
 from lethe_app.errors import StorageError
 from lethe_app.storage import key_value
 from lethe_app.storage.chats import messages
-from lethe_app.storage.database import Database
+from lethe_app.storage.database import Store, in_transaction
 from lethe_app.storage.memory import memories
 from lethe_app.storage.memory.facts import IS_KNOWN
 from lethe_app.storage.row_mapping import storable_text
@@ -90,87 +90,77 @@ class StoredTurn:
 NO_TURN = StoredTurn(None)
 
 
-class TurnMemories:
+class TurnMemories(Store):
     """Table of the memories recalled per message; a record is deleted when its message is purged. One in the format of
     another version counts as missing.
     """
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def get(self, message_id: UUID) -> TurnMemory | None:
         """Return the memories recalled for a message, or None if nothing is stored or the message was edited since."""
         return (await self.load(message_id)).memory
 
-    async def load(self, message_id: UUID) -> StoredTurn:
+    @in_transaction
+    def load(self, connection: sqlite3.Connection, message_id: UUID) -> StoredTurn:
         """Return the stored record of a turn."""
-        return await self._database.run(lambda connection: load_turn(connection, message_id))
+        return load_turn(connection, message_id)
 
-    async def recall_counts(self, message_ids: Sequence[UUID]) -> dict[UUID, RecallCounts]:
+    @in_transaction
+    def recall_counts(self, connection: sqlite3.Connection, message_ids: Sequence[UUID]) -> dict[UUID, RecallCounts]:
         """Return the numbers of what was recalled for each of these messages, if anything; forgotten memories are not counted.
 
         The note of the time, whose id is that of the session itself, is not counted either.
         """
         ids_json = json.dumps([str(message_id) for message_id in message_ids])
+        counts: dict[UUID, RecallCounts] = {}
+        for message_id, session_id, content, value in connection.execute(SELECT_TURNS, (ids_json,)).fetchall():
+            record = _parse_row(value)
+            if record is not None and record.said == _digest(content):
+                recalled = [memory for memory in record.memory.recalled if str(memory.memory) != session_id]
+                record_ids = [str(memory.memory) for memory in recalled if not (memory.world or memory.way in LOGGED)]
+                deleted = set(_deleted_among(connection, record_ids))
+                counts[UUID(message_id)] = count_recalled(one for one in recalled if str(one.memory) not in deleted)
+        return {message_id: count for message_id, count in counts.items() if count.total}
 
-        def work(connection: sqlite3.Connection) -> dict[UUID, RecallCounts]:
-            counts: dict[UUID, RecallCounts] = {}
-            for message_id, session_id, content, value in connection.execute(SELECT_TURNS, (ids_json,)).fetchall():
-                record = _parse_row(value)
-                if record is not None and record.said == _digest(content):
-                    recalled = [memory for memory in record.memory.recalled if str(memory.memory) != session_id]
-                    record_ids = [str(memory.memory) for memory in recalled if not (memory.world or memory.way in LOGGED)]
-                    deleted = set(_deleted_among(connection, record_ids))
-                    counts[UUID(message_id)] = count_recalled(one for one in recalled if str(one.memory) not in deleted)
-            return {message_id: count for message_id, count in counts.items() if count.total}
-
-        return await self._database.run(work)
-
-    async def deleted_among(self, guids: Sequence[UUID]) -> set[UUID]:
+    @in_transaction
+    def deleted_among(self, connection: sqlite3.Connection, guids: Sequence[UUID]) -> set[UUID]:
         """Return those of these sessions, memories, facts and messages that are in the trash or erased."""
-        ids_json = [str(guid) for guid in guids]
-        return {UUID(guid) for guid in await self._database.run(lambda connection: _deleted_among(connection, ids_json))}
+        return set(map(UUID, _deleted_among(connection, [str(guid) for guid in guids])))
 
-    async def strip_texts(self) -> int:
+    @in_transaction
+    def strip_texts(self, connection: sqlite3.Connection) -> int:
         """Remove the recalled texts from all stored turns, and all stored prompts; return the number of turns changed."""
+        rows = connection.execute("SELECT message_id, value FROM turn_memories").fetchall()
+        records = [(message_id, record) for message_id, value in rows if (record := _parse_row(value)) is not None]
+        changed = [
+            (record.model_copy(update={"memory": record.memory.without_texts()}).model_dump_json(), message_id)
+            for message_id, record in records
+            if not record.memory.is_stripped
+        ]
+        connection.executemany("UPDATE turn_memories SET value = ? WHERE message_id = ?", changed)
+        connection.execute("DELETE FROM kept_prompts")
+        return len(changed)
 
-        def work(connection: sqlite3.Connection) -> int:
-            rows = connection.execute("SELECT message_id, value FROM turn_memories").fetchall()
-            records = [(message_id, record) for message_id, value in rows if (record := _parse_row(value)) is not None]
-            changed = [
-                (record.model_copy(update={"memory": record.memory.without_texts()}).model_dump_json(), message_id)
-                for message_id, record in records
-                if not record.memory.is_stripped
-            ]
-            connection.executemany("UPDATE turn_memories SET value = ? WHERE message_id = ?", changed)
-            connection.execute("DELETE FROM kept_prompts")
-            return len(changed)
-
-        return await self._database.run(work)
-
-    async def save_turn(self, message_id: UUID, memory: TurnMemory) -> None:
+    @in_transaction
+    def save_turn(self, connection: sqlite3.Connection, message_id: UUID, memory: TurnMemory) -> None:
         """Store the memories recalled for a message. Raise StorageError if the message is gone."""
-        await self._database.run(lambda connection: _save(connection, message_id, memory))
+        _save(connection, message_id, memory)
 
-    async def save_effects(self, effects: TurnEffects) -> Message | None:
+    @in_transaction
+    def save_effects(self, connection: sqlite3.Connection, effects: TurnEffects) -> Message | None:
         """Store all effects of a turn in one transaction; return the hidden message as stored. Raise StorageError if the
         message is gone.
         """
-
-        def work(connection: sqlite3.Connection) -> Message | None:
-            below, hidden_message = str(effects.message), effects.hidden_message
-            stored = messages.insert_above(connection, below, hidden_message) if hidden_message is not None else None
-            _save(connection, effects.message, effects.memory)
-            memories.save_in_transaction(connection, effects.persona_id, effects.changed)
-            memories.delete(connection, effects.deleted)
-            memories.mark_recalled(connection, effects.recalled, effects.moment)
-            for key, value in effects.states.items():
-                key_value.set_session_value(connection, effects.session, key, value)
-            for (scope, key), value in effects.app_state.items():
-                key_value.set_app_value(connection, scope, key, value)
-            return stored
-
-        return await self._database.run(work)
+        below, hidden_message = str(effects.message), effects.hidden_message
+        stored = messages.insert_above(connection, below, hidden_message) if hidden_message is not None else None
+        _save(connection, effects.message, effects.memory)
+        memories.save_in_transaction(connection, effects.persona_id, effects.changed)
+        memories.delete(connection, effects.deleted)
+        memories.mark_recalled(connection, effects.recalled, effects.moment)
+        for key, value in effects.states.items():
+            key_value.set_session_value(connection, effects.session, key, value)
+        for (scope, key), value in effects.app_state.items():
+            key_value.set_app_value(connection, scope, key, value)
+        return stored
 
 
 def load_turn(connection: sqlite3.Connection, message_id: UUID) -> StoredTurn:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from lethe_app.domain.tools import WorkingMemoryEntry
-from lethe_app.storage.database import Database
+from lethe_app.storage.database import Store, in_transaction
 from lethe_app.storage.row_mapping import column_values, parse_row, save_row, utc_text
 
 COLUMNS = tuple(WorkingMemoryEntry.model_fields)
@@ -24,22 +24,16 @@ DELETE FROM working_memory WHERE persona_id = :persona_id AND namespace = :names
 """Statement that deletes all entries of a namespace but the newly stored one and those that expire last."""
 
 
-class WorkingMemoryRows:
+class WorkingMemoryRows(Store):
     """Table of working-memory entries. Every method is one transaction; expired entries count as missing."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def save_entry(self, entry: WorkingMemoryEntry, max_entries: int, moment: datetime) -> None:
+    @in_transaction
+    def save_entry(self, connection: sqlite3.Connection, entry: WorkingMemoryEntry, max_entries: int, moment: datetime) -> None:
         """Insert or replace an entry; of more than `max_entries` in the namespace, those that expire first are deleted."""
         row = column_values(entry, COLUMNS)
-
-        def work(connection: sqlite3.Connection) -> None:
-            _delete_expired(connection, moment)
-            save_row(connection, "working_memory", "persona_id, namespace, key", row)
-            connection.execute(_DELETE_EXCESS, {**row, "others": max_entries - 1})
-
-        await self._database.run(work)
+        _delete_expired(connection, moment)
+        save_row(connection, "working_memory", "persona_id, namespace, key", row)
+        connection.execute(_DELETE_EXCESS, {**row, "others": max_entries - 1})
 
     async def get(self, persona_id: str, namespace: str, key: str, moment: datetime) -> WorkingMemoryEntry | None:
         """Return an entry, or None."""
@@ -51,23 +45,27 @@ class WorkingMemoryRows:
         """Return the entries whose path is or lies below `prefix`, by path; an empty prefix is that of all entries."""
         return await self._read(_IS_BELOW, {"persona_id": persona_id, "prefix": prefix}, moment)
 
-    async def delete_stored(self, persona_id: str, namespace: str, since: datetime, until: datetime) -> int:
+    @in_transaction
+    def delete_stored(
+        self, connection: sqlite3.Connection, persona_id: str, namespace: str, since: datetime, until: datetime
+    ) -> int:
         """Delete the entries of a namespace that were stored in a span of time, and return their number."""
         query = "DELETE FROM working_memory WHERE persona_id = ? AND namespace = ? AND stored BETWEEN ? AND ?"
         values = (persona_id, namespace, utc_text(since), utc_text(until))
-        return await self._database.run(lambda connection: connection.execute(query, values).rowcount)
+        return connection.execute(query, values).rowcount
 
-    async def delete_expired(self, moment: datetime) -> int:
+    @in_transaction
+    def delete_expired(self, connection: sqlite3.Connection, moment: datetime) -> int:
         """Delete expired entries and return their number."""
-        return await self._database.run(lambda connection: _delete_expired(connection, moment))
+        return _delete_expired(connection, moment)
 
-    async def _read(self, condition: str, values: Mapping[str, str], moment: datetime) -> list[WorkingMemoryEntry]:
-        def work(connection: sqlite3.Connection) -> list[WorkingMemoryEntry]:
-            query = f"{_SELECT} AND {condition} ORDER BY namespace, key"
-            return [parse_row(WorkingMemoryEntry, COLUMNS, row) for row in connection.execute(query, parameters)]
-
+    @in_transaction
+    def _read(
+        self, connection: sqlite3.Connection, condition: str, values: Mapping[str, str], moment: datetime
+    ) -> list[WorkingMemoryEntry]:
         parameters = {**values, "moment": utc_text(moment)}
-        return await self._database.run(work)
+        query = f"{_SELECT} AND {condition} ORDER BY namespace, key"
+        return [parse_row(WorkingMemoryEntry, COLUMNS, row) for row in connection.execute(query, parameters)]
 
 
 def _delete_expired(connection: sqlite3.Connection, moment: datetime) -> int:

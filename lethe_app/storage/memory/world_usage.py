@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Iterable
 from uuid import UUID
 
-from lethe_app.storage.database import Database
+from lethe_app.storage.database import Store, in_transaction
 
 ACTIVATION_COUNTS = """
 SELECT json_extract(item.value, '$.memory'), count(*)
@@ -24,25 +24,16 @@ WHERE json_valid(turn_memories.value) AND json_extract(item.value, '$.memory') I
 """
 
 
-class WorldUsage:
+class WorldUsage(Store):
     """Queries for the usage of World Info entries, which are files and have no counter of their own."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def activation_counts(self) -> dict[UUID, int]:
+    @in_transaction
+    def activation_counts(self, connection: sqlite3.Connection) -> dict[UUID, int]:
         """Return the number of turns in which each entry was activated, by guid; entries never activated are omitted."""
+        return {UUID(guid): count for guid, count in connection.execute(ACTIVATION_COUNTS)}
 
-        def work(connection: sqlite3.Connection) -> dict[UUID, int]:
-            return {UUID(guid): count for guid, count in connection.execute(ACTIVATION_COUNTS)}
-
-        return await self._database.run(work)
-
-    async def personas_of_entries(self, guids: Iterable[UUID]) -> list[str]:
+    @in_transaction
+    def personas_of_entries(self, connection: sqlite3.Connection, guids: Iterable[UUID]) -> list[str]:
         """Return the ids of the personas for whom any of these entries was ever activated."""
         ids_json = json.dumps([str(guid) for guid in guids])
-
-        def work(connection: sqlite3.Connection) -> list[str]:
-            return [str(persona_id) for (persona_id,) in connection.execute(PERSONAS_OF_ENTRIES, (ids_json,))]
-
-        return await self._database.run(work)
+        return [str(persona_id) for (persona_id,) in connection.execute(PERSONAS_OF_ENTRIES, (ids_json,))]
