@@ -12,31 +12,21 @@ from lethe_app.brain.vocabulary.entities import ANIMALS, RELATIVES
 from lethe_app.brain.vocabulary.phrases import RELATIVE_OR_ANIMAL
 from lethe_app.dates.expressions import find_times
 from lethe_app.domain.facts import ExtractedFact, FactKind, MadeBy
+from lethe_app.language_tables import compile_table
 from lethe_app.retrieval.query_terms import WORD, fold
 
 MIN_WORD_SHARE = 0.75
 """Minimum share of a fact's content words that must occur in a sentence that ends or changes it."""
 MIN_COMPARED_WORDS = 2
 """Minimum number of content words of a fact for another one to count as its change."""
-_CHANGED = re.compile(
-    r"\b(?:now|instead|any ?more|no longer|moved (?:it )?(?:to|from)|pushed|postponed|rescheduled|cancel?led|"
-    r"called (?:it )?off|changed|switched|stopped|quit|sold|broke up|split|used to|"
-    r"(?:was|were) (?:gonna|going to|supposed to|meant to)|turned|"
-    r"gave (?:it )?up|not happening|no more|instead of|rather than|decided)\b",
-    re.IGNORECASE,
-)
-_ENDED_NUMBER = re.compile(r"\b(?:no more|no longer (?:on|at|in|with)) (?:the )?(?P<number>\d+)\b", re.IGNORECASE)
-"""Ended item named by its number: “Now I drive to Limerick, no more 220”."""
-_UNIQUE_RELATION = re.compile(
+_TABLE = "fact_changes"
+_RELATION = re.compile(
     r"\b(?:wife|husband|spouse|partner|girlfriend|boyfriend|fianc[eé]e?|mother|mum|mom|mama|father|dad|papa|best friend)\b"
 )
 """Relations of which a person has only one at a time, so that another name is a change and not a second person."""
 _RELATION = re.compile(rf"\b{RELATIVE_OR_ANIMAL}\b", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"(?:['’]s|['’])$")
 _OWNED_RELATION = re.compile(rf"^\S+['’]s? (?:[\w-]+ ){{0,2}}?(?P<who>{RELATIVES}|{ANIMALS})\b")
-_RENAMED = re.compile(r"\b(?:now|renamed)\b")
-_TEMPORAL = re.compile(r"\b(?:any ?more|still|now|currently|these days)\b", re.IGNORECASE)
-_COUNTABLE_VERB = re.compile(r"\b(?:has|have|owns|keeps|is|are)\b")
 _NAMED_RELATION = re.compile(rf"(?:\b{RELATIVE_OR_ANIMAL},?|\b(?:called|named)) (?P<name>[A-ZÀ-ÖØ-Þ][\w'’-]*)")
 
 
@@ -82,8 +72,8 @@ def is_same_attribute(one: ExtractedFact, other: ExtractedFact) -> bool:
         return False
     if (
         not _RELATION.search(one.key)
-        or _UNIQUE_RELATION.search(one.key)
-        or _RENAMED.search(max(one, other, key=lambda fact: fact.last_seen).fact)
+        or compile_table(_TABLE, "unique_relations").search(one.key)
+        or compile_table(_TABLE, "renamed").search(max(one, other, key=lambda fact: fact.last_seen).fact)
     ):
         return True
     names = [_NAMED_RELATION.search(fact.fact) for fact in (one, other)]
@@ -99,15 +89,16 @@ def contradicts(new: ExtractedFact, old: ExtractedFact) -> bool:
     if new.key != old.key or not is_same_subject(new, old):
         return False
     new_fingerprint, old_fingerprint = (
-        compute_fingerprint(_TEMPORAL.sub("", new.fact)),
-        compute_fingerprint(_TEMPORAL.sub("", old.fact)),
+        compute_fingerprint(compile_table(_TABLE, "temporal").sub("", new.fact)),
+        compute_fingerprint(compile_table(_TABLE, "temporal").sub("", old.fact)),
     )
     if new_fingerprint.words != old_fingerprint.words or not new_fingerprint.words:
         return False
     if new_fingerprint.is_negated != old_fingerprint.is_negated:
         return new_fingerprint.numbers == old_fingerprint.numbers
-    is_count = new_fingerprint.numbers and old_fingerprint.numbers and new_fingerprint.numbers != old_fingerprint.numbers
-    return bool(is_count) and _COUNTABLE_VERB.search(new.fact) is not None and not any(map(_is_dated, (new, old)))
+    if not (new_fingerprint.numbers and old_fingerprint.numbers and new_fingerprint.numbers != old_fingerprint.numbers):
+        return False
+    return compile_table(_TABLE, "counting_verbs").search(new.fact) is not None and not any(map(_is_dated, (new, old)))
 
 
 def restates(new: ExtractedFact, old: ExtractedFact) -> bool:
@@ -152,12 +143,12 @@ def states_change(new: ExtractedFact, old: ExtractedFact) -> bool:
 
     Only facts without a key are compared by words; those with a key are superseded by key.
     """
-    if not _CHANGED.search(new.fact) or not is_same_subject(new, old):
+    if not compile_table(_TABLE, "change").search(new.fact) or not is_same_subject(new, old):
         return False
     if not set(new.source_messages).isdisjoint(old.source_messages):
         return False
     known_words, new_words = _words_without_subject(old), _words_without_subject(new)
-    if any(content_words(match["number"]) <= known_words for match in _ENDED_NUMBER.finditer(new.fact)):
+    if any(content_words(match["number"]) <= known_words for match in compile_table(_TABLE, "ended_number").finditer(new.fact)):
         return True
     if new.key or (old.key and old.kind is not FactKind.PLAN):
         return False

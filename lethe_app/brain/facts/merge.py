@@ -3,27 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 from uuid import UUID
 
 from lethe_app.brain.facts.superseding import VALID, supersede, unite_ids
 from lethe_app.brain.text.fingerprint import compute_fingerprint, fingerprint_digest
 from lethe_app.domain.facts import ExtractedFact, FactKind, MadeBy, SupersededBecause, Tombstone, find_current_fact
 from lethe_app.retrieval.fact_relation import FactRelation
-from lethe_app.retrieval.query_terms import WORD
 
 _AUTHOR_PRECEDENCE = {MadeBy.RULES: 0, MadeBy.MODEL: 1, MadeBy.USER: 2}
 """Precedence of the authors; the wording of the higher one is kept if two facts state the same."""
-
-
-@dataclass(frozen=True)
-class FactDistances:
-    """Cosine distances within which two facts are compared if nothing has judged them; calibrate them to the embedding
-    model.
-    """
-
-    same: float = 0.05
-    changed: float = 0.075
 
 
 FactNeighbours = Sequence[tuple[ExtractedFact, float]]
@@ -40,14 +28,13 @@ def find_nearest_current(neighbours: FactNeighbours) -> tuple[ExtractedFact, flo
 
 
 def merge_fact(
-    new: ExtractedFact, neighbours: FactNeighbours, relation: FactRelation | None = None, limits: FactDistances | None = None
+    new: ExtractedFact, neighbours: FactNeighbours, relation: FactRelation = FactRelation.NEW
 ) -> list[ExtractedFact]:
     """Return the records that change, including the new one if it is to be stored; empty if nothing changes.
 
-    `relation` is the relation to the fact that `find_nearest_current` returns; None decides by words and distances. Only
-    the user can supersede a pinned fact or their own here; `updates.replace_outdated` lets a later message change what the user
-    has reworded. A session that is archived again adds nothing that it added before, not
-    even what was superseded since.
+    `relation` is the relation to the fact that `find_nearest_current` returns. Only the user can supersede a pinned fact or
+    their own here; `updates.replace_outdated` lets a later message change what the user has reworded. A session that is
+    archived again adds nothing that it added before, not even what was superseded since.
     """
     duplicates = _find_duplicates(new, neighbours)
     is_new_source = _has_new_source(duplicates, new)
@@ -60,37 +47,14 @@ def merge_fact(
     nearest = find_nearest_current(neighbours)
     if nearest is None:
         return [_inherit_from_duplicates(new, duplicates)]
-    old, distance = nearest
-    match relation or compare_facts(old, new, distance, limits or FactDistances()):
+    old, _distance = nearest
+    match relation:
         case FactRelation.SAME:
             return _confirm(old, new, is_new_source=_has_new_source([old], new))
         case FactRelation.UPDATE | FactRelation.CONTRADICTION:
             return _apply_update(old, new, duplicates)
         case FactRelation.NEW:
             return [_inherit_from_duplicates(new, duplicates)]
-
-
-def compare_facts(old: ExtractedFact, new: ExtractedFact, distance: float, limits: FactDistances) -> FactRelation:
-    """Return the relation of two facts by their words, for use without a model.
-
-    Two sentences that differ only in a number or a negation are an update. Distance alone never makes an update, because it
-    cannot distinguish a change from a detail; close facts with other words are kept side by side unless they are within
-    `limits.same`.
-    """
-    old_fingerprint, new_fingerprint = compute_fingerprint(old.fact), compute_fingerprint(new.fact)
-    has_other_value = (old_fingerprint.numbers, old_fingerprint.is_negated) != (
-        new_fingerprint.numbers,
-        new_fingerprint.is_negated,
-    )
-    if has_other_value:
-        return (
-            FactRelation.UPDATE
-            if old_fingerprint.words == new_fingerprint.words and distance <= limits.changed
-            else FactRelation.NEW
-        )
-    if distance <= limits.same and _names(old.fact) == _names(new.fact):
-        return FactRelation.SAME
-    return FactRelation.NEW
 
 
 def can_be_superseded(old: ExtractedFact, new: ExtractedFact) -> bool:
@@ -226,8 +190,3 @@ def _apply_update(old: ExtractedFact, new: ExtractedFact, duplicates: Sequence[E
 
 def _contradict(old: ExtractedFact, new: ExtractedFact) -> list[ExtractedFact]:
     return [*supersede(old, new, SupersededBecause.CONTRADICTED)]
-
-
-def _names(text: str) -> list[str]:
-    """Return the capitalised words in order, because who loves whom depends on the order."""
-    return [word for word in WORD.findall(text) if word[0].isupper()]

@@ -19,7 +19,6 @@ from lethe_app.brain.facts.comparison import (
     restates,
     reword_fact,
 )
-from lethe_app.brain.facts.merge import FactDistances
 from lethe_app.brain.facts.superseding import VALID, supersede
 from lethe_app.brain.facts.updates import FactWithdrawal, replace_outdated
 from lethe_app.brain.text.fingerprint import fingerprint_digest
@@ -141,7 +140,6 @@ class FactService:
                 values = {"fact": fact.fact, "made_by": MadeBy.USER, "pinned": pinned or duplicate.pinned, "last_seen": now()}
                 fact = duplicate.model_copy(update={**values, **VALID})
             await self._save_without_duplicates(persona_id, fact)
-        await self.renew(persona_id)
         return fact
 
     async def edit(self, guid: UUID, text: str) -> ExtractedFact:
@@ -157,7 +155,6 @@ class FactService:
                 await self._fact_store.forget_facts(persona_id, [], [facts_merge.build_tombstone(old)])
                 await self._key_moments.delete_stating(persona_id, old)
             await self._save_without_duplicates(persona_id, fact)
-        await self.renew(persona_id)
         return fact
 
     def start_renaming(self, names: tuple[str, str]) -> None:
@@ -182,7 +179,6 @@ class FactService:
         async with self._user_change(persona_id):
             fact = (await self._fact_store.get(guid)).model_copy(update={"pinned": pinned})
             await self._fact_store.save_facts(persona_id, fact)
-        await self.renew(persona_id)
         return fact
 
     async def restore(self, guid: UUID, *, replaces_successor: bool = False) -> None:
@@ -216,7 +212,6 @@ class FactService:
             if records:
                 await self._save_without_duplicates(persona_id, records[0])
             await self._key_moments.restore_stating(persona_id, [deleted_fact] if deleted_fact is not None else [])
-        await self.renew(persona_id)
 
     async def forget_fact(self, guid: UUID) -> None:
         """Move the fact to the trash, and prevent it from being learnt from the same messages again."""
@@ -225,7 +220,6 @@ class FactService:
             fact = await self._fact_store.get(guid)
             await self._fact_store.forget_facts(persona_id, [guid], [facts_merge.build_tombstone(fact)])
             await self._key_moments.delete_stating(persona_id, fact)
-        await self.renew(persona_id)
 
     async def merge(self, guids: Sequence[UUID], text: str) -> ExtractedFact:
         """Replace several facts by one in the user's words; the others are superseded by it.
@@ -248,7 +242,6 @@ class FactService:
             self._record_wordings(persona_id, [merged_fact], [merged_fact.model_copy(update={"fact": merged_text})])
             await self._fact_store.save_facts(persona_id, *superseded_facts)
             await self._save_without_duplicates(persona_id, facts_merge.combine_facts(merged_fact, others, merged_text))
-        await self.renew(persona_id)
         return await self._fact_store.get(merged_fact.guid)
 
     async def restore_facts(self, facts: Sequence[ExtractedFact], deleted: Sequence[UUID] = ()) -> None:
@@ -276,7 +269,6 @@ class FactService:
                 await self._key_moments.restore_stating(persona_id, rejected)
                 await self._fact_store.save_facts(persona_id, *persona_facts)
                 await self._fact_store.forget_facts(persona_id, [guid for guid in deleted if owners[guid] == persona_id], [])
-            await self.renew(persona_id)
 
     async def renew(self, persona_id: str) -> None:
         """Apply a change by the user at once: update the index, and have the persona's prompts made again."""
@@ -338,20 +330,21 @@ class FactService:
             shorter = fact.model_copy(update={"made_by": restated.made_by})  # whoever says less does not word it
             return facts_merge.merge_fact(shorter, [(restated, 0.0)], FactRelation.SAME)
         nearest = facts_merge.find_nearest_current(nearest_facts)
-        relation = None
+        relation = FactRelation.NEW
         if nearest is not None and 0 < nearest[1] <= thresholds.update and not is_name_in_only_one(nearest[0], fact):
-            relation = await judge(nearest[0].fact, fact.fact) if judge is not None else None
-            relation = relation or classify_relation(nearest[0].fact, fact.fact, nearest[1], thresholds)
-        return facts_merge.merge_fact(fact, nearest_facts, relation, FactDistances(thresholds.duplicate, thresholds.update))
+            judged = await judge(nearest[0].fact, fact.fact) if judge is not None else None
+            relation = judged or classify_relation(nearest[0].fact, fact.fact, nearest[1], thresholds)
+        return facts_merge.merge_fact(fact, nearest_facts, relation)
 
     @asynccontextmanager
     async def _user_change(self, persona_id: str) -> AsyncIterator[None]:
-        """Hold the write lock for a change by the user, and count it, so that a concurrent merge of learnt facts starts
-        again.
+        """Hold the write lock for a change by the user, count it, so that a concurrent merge of learnt facts starts again, and
+        apply it at once.
         """
         async with self._writing:
             self._changes[persona_id] += 1
             yield
+        await self.renew(persona_id)
 
     async def _save_without_duplicates(self, persona_id: str, fact: ExtractedFact) -> None:
         """Store the fact; if it holds, facts with the same words are superseded by it, and it takes over their sources and

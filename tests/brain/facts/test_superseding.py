@@ -6,10 +6,11 @@ from uuid import uuid4
 
 import pytest
 
-from lethe_app.brain.facts.merge import FactDistances, merge_fact, restore_fact
+from lethe_app.brain.facts.merge import merge_fact, restore_fact
 from lethe_app.brain.facts.superseding import supersede
 from lethe_app.brain.facts.updates import replace_outdated
 from lethe_app.domain.facts import ExtractedFact, SupersededBecause
+from lethe_app.retrieval.fact_relation import FactRelation
 
 OLD = ExtractedFact(fact="Ana lives in Braga.", key="home", source_memories=[uuid4()], source_messages=[uuid4()])
 NEW = ExtractedFact(fact="Ana lives in Porto.", key="home", source_memories=[uuid4()], source_messages=[uuid4()])
@@ -49,8 +50,8 @@ def test_a_restored_fact_has_no_reason_and_its_successor_was_replaced_by_the_use
     assert replaced.superseded_because is SupersededBecause.RESTORED
 
 
-def test_an_update_found_by_words_is_recorded_as_a_contradiction():
+def test_an_update_is_recorded_as_a_contradiction():
     three = OLD.model_copy(update={"guid": uuid4(), "fact": "Ana has three cats.", "key": ""})
     four = NEW.model_copy(update={"fact": "Ana has four cats.", "key": ""})
-    records = merge_fact(four, [(three, 0.06)], limits=FactDistances())
+    records = merge_fact(four, [(three, 0.06)], FactRelation.UPDATE)
     assert [record.superseded_because for record in records] == [SupersededBecause.CONTRADICTED, None]

@@ -64,7 +64,7 @@ async def test_with_an_embedder_other_words_for_the_same_are_the_same_fact(servi
     services.memory_index.set_embedder(embed, "words")
     await services.facts.learn(HER, [said("Tomas owns a small white boat in Porto.")])
 
-    await services.facts.learn(HER, [said("Tomas owns a small white vessel in Porto.", day=1)])
+    await services.facts.learn(HER, [said("In Porto Tomas owns a small white vessel, a boat.", day=1)])
 
     (fact,) = await services.facts.facts_of(HER)
     assert fact.reference_count == 2
