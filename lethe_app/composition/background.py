@@ -55,9 +55,7 @@ from lethe_app.speech.recognition.client import RecognitionClient
 from lethe_app.storage.agents.change_log import ChangeLog
 from lethe_app.storage.chats.days import DayStore
 from lethe_app.storage.chats.feedback import FeedbackStore
-from lethe_app.storage.memory.memories import ReminderRows
 from lethe_app.storage.memory.working_memory import WorkingMemoryRows
-from lethe_app.storage.message_erasure import DayErasure
 
 
 class BackgroundServices(CoreServices):
@@ -117,7 +115,7 @@ class BackgroundServices(CoreServices):
 
     @cached_property
     def days(self) -> Days:
-        stores = (DayStore(self.database), DayErasure(self.database), self.erasure, self.notebooks)
+        stores = (DayStore(self.database), self.erasure, self.notebooks)
         return Days(*stores, self.archive_queue, self.session_editing)
 
     @cached_property
@@ -243,7 +241,7 @@ class BackgroundServices(CoreServices):
 
     @cached_property
     def reminders(self) -> Reminders:
-        return Reminders(self.memory, self.memory_cache, ReminderRows(self.database), self.app_state, self.preferences)
+        return Reminders(self.memory, self.memory_cache, self.memory_store, self.app_state, self.preferences)
 
     @cached_property
     def week(self) -> Week:

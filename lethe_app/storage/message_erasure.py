@@ -6,7 +6,6 @@ import json
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date
 from typing import Any
 from uuid import UUID
 
@@ -15,7 +14,6 @@ from lethe_app.storage import redaction, trash
 from lethe_app.storage.chats import messages
 from lethe_app.storage.chats.receipts import COUNT_DELETION
 from lethe_app.storage.chats.session_row import queue_for_indexing, update_session_row
-from lethe_app.storage.database import Store, in_transaction
 from lethe_app.storage.memory.facts import REPLACE_SUCCESSOR
 from lethe_app.storage.row_mapping import utc_text
 
@@ -60,18 +58,10 @@ class ErasedDay:
     """Sessions that had no other messages."""
 
 
-class DayErasure(Store):
-    """Erases days of a persona. Every method is one transaction."""
-
-    @in_transaction
-    def erase_day(self, connection: sqlite3.Connection, persona_id: str, day: date) -> ErasedDay:
-        """Erase the messages of a day, the sessions that had no others, and what was derived: facts that are known from them
-        alone, memories of tasks and tools, key moments, summaries, recorded recalls, prompts, changes and runs.
-        """
-        return _erase(connection, persona_id, day.isoformat())
-
-
-def _erase(connection: sqlite3.Connection, persona_id: str, day: str) -> ErasedDay:
+def erase_day(connection: sqlite3.Connection, persona_id: str, day: str) -> ErasedDay:
+    """Erase the messages of a day, the sessions that had no others, and what was derived: facts that are known from them
+    alone, memories of tasks and tools, key moments, summaries, recorded recalls, prompts, changes and runs.
+    """
     before = redaction.list_record_ids(connection)
     rows = connection.execute(IDS_OF_DAY, (persona_id, day)).fetchall()
     ids, sessions = [id_ for id_, _session in rows], dict.fromkeys(session for _id, session in rows)

@@ -75,15 +75,13 @@ class Dreams:
         """Decline a proposal; an equal one is not proposed again."""
         change = await self._load_change(change_id)
         if change.state is ChangeState.PROPOSED:
-            await self._changes.save_changes(change.model_copy(update={"state": ChangeState.DECLINED}))
-            self.changed.notify(change.persona_id)
+            await self.save_proposal(change.model_copy(update={"state": ChangeState.DECLINED}))
 
     async def propose_again(self, change_id: UUID) -> None:
         """Turn a declined change into a proposal again."""
         change = await self._load_change(change_id)
         if change.state is ChangeState.DECLINED:
-            await self._changes.save_changes(change.model_copy(update={"state": ChangeState.PROPOSED}))
-            self.changed.notify(change.persona_id)
+            await self.save_proposal(change.model_copy(update={"state": ChangeState.PROPOSED}))
 
     async def edit(self, change_id: UUID, text: str) -> RecordedChange:
         """Replace the text of a proposal by the user's; its result then belongs to the user. Raise LetheError if the text is
@@ -97,14 +95,7 @@ class Dreams:
         edited = change.model_copy(
             update={"after": _replace_text(ChangedRecords.after(change), text.strip()).model_dump_json()}
         )
-        await self._changes.save_changes(edited)
-        self.changed.notify(change.persona_id)
-        return edited
-
-    async def restore_proposal(self, change: RecordedChange) -> None:
-        """Store a proposal in an earlier state, for undo."""
-        await self._changes.save_changes(change)
-        self.changed.notify(change.persona_id)
+        return await self.save_proposal(edited)
 
     async def revert_change(self, change_id: UUID) -> None:
         """Restore the records before the change. Raise StorageError if the user edited its result since."""
@@ -124,8 +115,8 @@ class Dreams:
         await self._refresh_caches(applied.persona_id)
         return applied
 
-    async def propose(self, change: RecordedChange) -> RecordedChange:
-        """Store a change as a proposal."""
+    async def save_proposal(self, change: RecordedChange) -> RecordedChange:
+        """Store a proposal, or a decision on it that undo may take back, and return it."""
         await self._changes.save_changes(change)
         self.changed.notify(change.persona_id)
         return change
@@ -192,7 +183,7 @@ class DreamServices:
 
     async def submit_change(self, change: RecordedChange, *, apply_now: bool) -> RecordedChange:
         if not apply_now:
-            return await self._dreams.propose(change)
+            return await self._dreams.save_proposal(change)
         try:
             return await self._dreams.apply_change(change)
         except StorageError:  # somebody changed it while this was thought of

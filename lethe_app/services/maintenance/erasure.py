@@ -20,7 +20,6 @@ from lethe_app.services.sessions.archive_queue import ArchiveQueue
 from lethe_app.services.sessions.editing import SessionEditing, SessionsChanged
 from lethe_app.storage.backup import delete_backups
 from lethe_app.storage.chats.days import DayStore
-from lethe_app.storage.message_erasure import DayErasure
 
 
 class Erasure:
@@ -83,13 +82,12 @@ class Days:
     def __init__(
         self,
         days: DayStore,
-        day_erasure: DayErasure,
         erasure: Erasure,
         notebooks: NotebookService,
         archive_queue: ArchiveQueue,
         session_editing: SessionEditing,
     ) -> None:
-        self._days, self._day_erasure, self._erasure = days, day_erasure, erasure
+        self._days, self._erasure = days, erasure
         self._notebooks, self._archive_queue, self._session_editing = notebooks, archive_queue, session_editing
 
     async def count_messages(self, persona_id: str = "") -> dict[date, int]:
@@ -108,7 +106,7 @@ class Days:
         names, count = await self._persona_ids(persona_id), 0
         for name in names:
             await self._session_editing.stop_replies(await self._days.sessions_of(name, day))
-            erased = await self._day_erasure.erase_day(name, day)
+            erased = await self._days.erase_day(name, day)
             count += erased.messages
             # First of all, so that nobody reads on in what is gone.
             self._session_editing.sessions_changed.notify(

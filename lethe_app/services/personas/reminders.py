@@ -19,7 +19,7 @@ from lethe_app.services.memory.service import MemoryService
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.scheduling.loop import BackgroundLoop
 from lethe_app.storage.key_value import AppState
-from lethe_app.storage.memory.memories import ReminderRows
+from lethe_app.storage.memory.memories import MemoryStore
 
 log = logging.getLogger(__name__)
 
@@ -42,7 +42,7 @@ class Reminders:
         self,
         memory: MemoryService,
         memory_cache: MemoryCache,
-        rows: ReminderRows,
+        memory_store: MemoryStore,
         app_state: AppState,
         preferences: Preferences,
     ) -> None:
@@ -51,7 +51,7 @@ class Reminders:
         """Notified with each reminder that was set because a message asked for it."""
         self._memory = memory
         self._memory_cache = memory_cache
-        self._rows = rows
+        self._memory_store = memory_store
         self._app_state = app_state
         self._preferences = preferences
         self._waiting: list[tuple[str, MemoryUnit]] | None = None
@@ -118,7 +118,7 @@ class Reminders:
     async def notify_due(self) -> None:
         """Notify `due` of the reminders that have become due since the last check."""
         if self._waiting is None:
-            self._waiting = await self._rows.pending_reminders()
+            self._waiting = await self._memory_store.pending_reminders()
         due_reminders = [
             (persona_id, memory) for persona_id, memory in self._waiting if memory.enabled and memory.is_due(now())
         ]

@@ -23,7 +23,7 @@ from lethe_app.services.sessions.archive_parts import SessionArchiver
 from lethe_app.services.sessions.archive_queue import ArchiveQueue
 from lethe_app.services.sessions.languages import describe_text
 from lethe_app.services.sessions.service import SessionService, create_greeting
-from lethe_app.storage.chats.archive_jobs import ArchivePartUndo
+from lethe_app.storage.chats.archive_jobs import ArchiveJobs
 from lethe_app.storage.chats.session_list import SessionLines
 from lethe_app.storage.chats.session_reshaping import SessionReshaping
 from lethe_app.storage.chats.sessions import SessionStore
@@ -64,11 +64,11 @@ class SessionEditing:
         self._reply_stoppers: list[Callable[[UUID], Awaitable[None]]] = []
         self._lines = SessionLines(database)
         self._reshaping = SessionReshaping(database)
-        self._part_undo = ArchivePartUndo(database)
+        self._archive_jobs = ArchiveJobs(database)
         self._session_store, self._participants, self._sessions = session_store, participants, sessions
         self._archive_queue, self._archiver = archive_queue, archiver
         self._stable_prefixes, self._cache_state = stable_prefixes, cache_state
-        self.part_of = self._part_undo.part_of
+        self.part_of = self._archive_jobs.part_of
         """Return the present value of a part, for undo with `restore_part`."""
 
     def add_reply_stopper(self, stop_reply: Callable[[UUID], Awaitable[None]]) -> None:
@@ -102,7 +102,7 @@ class SessionEditing:
 
     async def restore_part(self, value: PartValue) -> None:
         """Restore the value of a part and its maker."""
-        await self._part_undo.restore_part(value)
+        await self._archive_jobs.restore_part(value)
         if value.part is SessionPart.ROLEPLAY:
             await self._archiver.relearn_facts(value.session)
         await self._notify_changed((await self._session_store.session(value.session)).persona_id)
@@ -118,10 +118,10 @@ class SessionEditing:
 
         Raise LetheError, with nothing changed, if the session is too short.
         """
-        before = await self._part_undo.part_of(guid, part)
-        await self._part_undo.release_part(guid, part)
+        before = await self._archive_jobs.part_of(guid, part)
+        await self._archive_jobs.release_part(guid, part)
         if not await self._archive_queue.update(guid, [part]):
-            await self._part_undo.restore_part(before)
+            await self._archive_jobs.restore_part(before)
             raise LetheError("This conversation is too short to be summarised.", "Write the summary yourself.")
 
     # Messages

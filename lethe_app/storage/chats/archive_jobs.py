@@ -26,6 +26,20 @@ ON CONFLICT (session_id, part) DO UPDATE SET state = excluded.state, made_by = e
 WHERE made_by <> 'user' OR excluded.made_by = 'user'
 """  # noqa: S608 - names are ours
 SELECT_PARTS = f"SELECT {COLUMNS} FROM session_parts WHERE session_id = ?"  # noqa: S608 - names are ours
+VALUE_COLUMNS: dict[SessionPart, dict[str, tuple[str, ...]]] = {
+    SessionPart.TITLE: {"memories": ("name",)},
+    SessionPart.SUMMARY: {"memories": ("content",)},
+    SessionPart.KEYWORDS: {"memories": ("keywords_main", "enabled")},
+    SessionPart.GOALS: {"sessions": ("future_goals",)},
+    SessionPart.RELEVANCE: {"sessions": ("relevance",)},
+    SessionPart.ROLEPLAY: {"sessions": ("is_roleplay",)},
+}
+"""Columns of each archive part by table; facts have a table of their own."""
+RELEASE_PART = """
+UPDATE session_parts SET made_by = 'rules', maker = '', state = 'pending', tries = 0, trouble = ''
+WHERE session_id = ? AND part = ? AND made_by = 'user'
+"""
+"""Statement that removes the user's mark from a part and queues it."""
 
 
 class ArchiveJobs(Store):
@@ -111,43 +125,7 @@ class ArchiveJobs(Store):
             rows,
         ).rowcount
 
-
-def _save(connection: sqlite3.Connection, record: PartRecord) -> None:
-    texts = (record.part.value, record.state.value, record.made_by.value, storable_text(record.maker))
-    connection.execute(SAVE_PART, (str(record.session), *texts, record.tries, storable_text(record.trouble)))
-
-
-def _records(rows: Iterable[tuple[str, str, str, str, str, int, str]]) -> list[PartRecord]:
-    return [
-        PartRecord(UUID(session), SessionPart(part), PartState(state), MadeBy(made_by), maker, tries, trouble)
-        for session, part, state, made_by, maker, tries, trouble in rows
-    ]
-
-
-def _sort_parts(records: list[PartRecord]) -> list[PartRecord]:
-    """Sort the parts within each session; the order of the sessions remains."""
-    sessions = {record.session: number for number, record in reversed(list(enumerate(records)))}
-    return sorted(records, key=lambda record: (sessions[record.session], PART_ORDER[record.part]))
-
-
-VALUE_COLUMNS: dict[SessionPart, dict[str, tuple[str, ...]]] = {
-    SessionPart.TITLE: {"memories": ("name",)},
-    SessionPart.SUMMARY: {"memories": ("content",)},
-    SessionPart.KEYWORDS: {"memories": ("keywords_main", "enabled")},
-    SessionPart.GOALS: {"sessions": ("future_goals",)},
-    SessionPart.RELEVANCE: {"sessions": ("relevance",)},
-    SessionPart.ROLEPLAY: {"sessions": ("is_roleplay",)},
-}
-"""Columns of each archive part by table; facts have a table of their own."""
-RELEASE_PART = """
-UPDATE session_parts SET made_by = 'rules', maker = '', state = 'pending', tries = 0, trouble = ''
-WHERE session_id = ? AND part = ? AND made_by = 'user'
-"""
-"""Statement that removes the user's mark from a part and queues it."""
-
-
-class ArchivePartUndo(Store):
-    """Undo for archive parts. Every method is one transaction."""
+    # Undo
 
     @in_transaction
     def part_of(self, connection: sqlite3.Connection, session: UUID, part: SessionPart) -> PartValue:
@@ -175,6 +153,24 @@ class ArchivePartUndo(Store):
     def release_part(self, connection: sqlite3.Connection, session: UUID, part: SessionPart) -> None:
         """Allow a part written by the user to be overwritten, and queue it."""
         connection.execute(RELEASE_PART, (str(session), part.value))
+
+
+def _save(connection: sqlite3.Connection, record: PartRecord) -> None:
+    texts = (record.part.value, record.state.value, record.made_by.value, storable_text(record.maker))
+    connection.execute(SAVE_PART, (str(record.session), *texts, record.tries, storable_text(record.trouble)))
+
+
+def _records(rows: Iterable[tuple[str, str, str, str, str, int, str]]) -> list[PartRecord]:
+    return [
+        PartRecord(UUID(session), SessionPart(part), PartState(state), MadeBy(made_by), maker, tries, trouble)
+        for session, part, state, made_by, maker, tries, trouble in rows
+    ]
+
+
+def _sort_parts(records: list[PartRecord]) -> list[PartRecord]:
+    """Sort the parts within each session; the order of the sessions remains."""
+    sessions = {record.session: number for number, record in reversed(list(enumerate(records)))}
+    return sorted(records, key=lambda record: (sessions[record.session], PART_ORDER[record.part]))
 
 
 def _values(connection: sqlite3.Connection, table: str, names: Sequence[str], guid: str) -> dict[str, ColumnValue]:

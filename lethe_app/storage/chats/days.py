@@ -11,9 +11,11 @@ from uuid import UUID
 
 from lethe_app.domain.chat import Message
 from lethe_app.domain.facts import ExtractedFact
+from lethe_app.storage import message_erasure
 from lethe_app.storage.chats import messages
 from lethe_app.storage.database import Store, in_transaction
 from lethe_app.storage.memory.facts import FACT_COLUMNS, SELECT_FACT
+from lethe_app.storage.message_erasure import ErasedDay
 from lethe_app.storage.row_mapping import parse_row
 
 VISIBLE = """
@@ -33,7 +35,7 @@ AND substr(old.first_seen, 1, 10) = substr(new.first_seen, 1, 10)
 
 
 class DayStore(Store):
-    """Reader of the messages of a day, and of the facts that changed within it. Every method is one transaction."""
+    """Store of days: their messages and the facts that changed within them. Every method is one transaction."""
 
     @in_transaction
     def count_messages(self, connection: sqlite3.Connection, persona_id: str) -> dict[date, int]:
@@ -51,6 +53,11 @@ class DayStore(Store):
         """Return the visible messages of a day in the order of time."""
         ids = [id_ for (id_,) in connection.execute(IDS_OF_DAY, (persona_id, day.isoformat()))]
         return messages.load(connection, ids)
+
+    @in_transaction
+    def erase_day(self, connection: sqlite3.Connection, persona_id: str, day: date) -> ErasedDay:
+        """Erase a day of a persona with everything derived from its messages, see `message_erasure.erase_day`."""
+        return message_erasure.erase_day(connection, persona_id, day.isoformat())
 
     @in_transaction
     def facts_replaced_within_a_day(self, connection: sqlite3.Connection, persona_id: str) -> dict[date, list[ExtractedFact]]:

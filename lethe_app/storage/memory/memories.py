@@ -16,6 +16,10 @@ from lethe_app.storage.database import Store, in_transaction
 from lethe_app.storage.row_mapping import MEMORY_COLUMNS, column_values, parse_row, save_row, utc_text
 
 SELECT_MEMORY = f"SELECT {', '.join(MEMORY_COLUMNS)} FROM memories WHERE category <> 'chat_session'"  # noqa: S608 - names are ours
+PENDING_REMINDERS = f"""
+SELECT persona_id, {", ".join(MEMORY_COLUMNS)} FROM memories
+WHERE category = 'reminder' AND insertion <> 'none' AND deleted_at IS NULL ORDER BY added
+"""  # noqa: S608 - names are ours
 
 
 class MemoryStore(Store):
@@ -75,6 +79,12 @@ class MemoryStore(Store):
             " AND json_extract(metadata, '$.' || json_quote(?)) = ? ORDER BY rowid"
         )
         return [(persona_id, _memory(tuple(row))) for persona_id, *row in connection.execute(query, (name, value))]
+
+    @in_transaction
+    def pending_reminders(self, connection: sqlite3.Connection) -> list[tuple[str, MemoryUnit]]:
+        """Return all reminders that are not delivered yet, due and future ones, with the ids of their personas."""
+        rows = connection.execute(PENDING_REMINDERS).fetchall()
+        return [(persona_id, _memory(tuple(row))) for persona_id, *row in rows]
 
     @in_transaction
     def owner_of(self, connection: sqlite3.Connection, guid: UUID) -> str:
@@ -145,19 +155,3 @@ def _check(memory: MemoryUnit) -> None:
 
 def _memory(row: tuple[object, ...]) -> MemoryUnit:
     return parse_row(MemoryUnit, MEMORY_COLUMNS, row)
-
-
-PENDING_REMINDERS = f"""
-SELECT persona_id, {", ".join(MEMORY_COLUMNS)} FROM memories
-WHERE category = 'reminder' AND insertion <> 'none' AND deleted_at IS NULL ORDER BY added
-"""  # noqa: S608 - names are ours
-
-
-class ReminderRows(Store):
-    """Query for reminders that are not delivered yet, with their personas."""
-
-    @in_transaction
-    def pending_reminders(self, connection: sqlite3.Connection) -> list[tuple[str, MemoryUnit]]:
-        """Return all pending reminders with the persona's unique name, both due and future ones."""
-        rows = connection.execute(PENDING_REMINDERS).fetchall()
-        return [(persona_id, _memory(tuple(row))) for persona_id, *row in rows]

@@ -241,7 +241,7 @@ class DreamPage(RecordPage[DreamRow]):
 
     async def _restore_change(self, change: RecordedChange) -> None:
         await self._dreams.revert_change(change.id)
-        await self._dreams.restore_proposal(change)
+        await self._dreams.save_proposal(change)
 
     def decline_change(self, change: DreamRow) -> None:
         """Decline a change, so that it is not proposed again. Can be undone."""
@@ -260,7 +260,7 @@ class DreamPage(RecordPage[DreamRow]):
         assert isinstance(change, RecordedChange)
 
         async def redo_revert() -> None:
-            await self._dreams.restore_proposal(change.model_copy(update={"state": ChangeState.PROPOSED}))
+            await self._dreams.save_proposal(change.model_copy(update={"state": ChangeState.PROPOSED}))
             await self._dreams.accept(change.id)
 
         self.run_undoable(tr("reverting a change"), lambda: self._dreams.revert_change(change.id), redo_revert)
