@@ -20,6 +20,7 @@ from uuid import UUID
 from lethe_app.domain.memory import MemoryInsertion, MemoryUnit
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.worldinfo import World, WorldEntry
+from tests.bench._locomo_stories import sessions_of
 
 Exchange = tuple[str, str]
 """The user's words and the reply."""
@@ -151,9 +152,7 @@ def of_locomo(path: Path, turns: int) -> Tale:
 
 def sessions(sample: dict) -> list[list[dict]]:
     """What was said, session by session."""
-    talk = sample["conversation"]
-    names = sorted((name for name in talk if re.fullmatch(r"session_\d+", name)), key=lambda name: int(name[8:]))
-    return [talk[name] for name in names if talk[name]]
+    return [sample["conversation"][f"session_{number}"] for number in sessions_of(sample)]
 
 
 def exchanges(session: Sequence[dict], user: str) -> list[Exchange]:

@@ -16,7 +16,6 @@ import random
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from uuid import NAMESPACE_URL, uuid5
 
@@ -28,6 +27,7 @@ from lethe_app.brain.reading.pieces import MessageParts
 from lethe_app.brain.text.fingerprint import content_words
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.chat import Role
+from tests.bench._locomo_stories import moment_of, sessions_of
 from tests.bench.report import arguments, show
 
 SEED = 5
@@ -44,15 +44,15 @@ class Session:
     """Speaker, text, index."""
 
 
-def sessions_of(path: Path) -> Iterator[Session]:
+def read_sessions(path: Path) -> Iterator[Session]:
     """Every session of every conversation; observations that rest on several messages are given to the first."""
-    for number, sample in enumerate(json.loads(path.read_text(encoding="utf-8"))):
+    for place, sample in enumerate(json.loads(path.read_text(encoding="utf-8"))):
         talk = sample["conversation"]
-        for key in [key for key in talk if key.startswith("session_") and not key.endswith("date_time")]:
-            day = datetime.strptime(talk[f"{key}_date_time"], "%I:%M %p on %d %B, %Y").replace(tzinfo=UTC)
+        for key in [f"session_{number}" for number in sessions_of(sample)]:
+            day = moment_of(talk[f"{key}_date_time"])
             lines = [
                 Utterance(
-                    uuid5(NAMESPACE_URL, f"{number} {turn['dia_id']}"),
+                    uuid5(NAMESPACE_URL, f"{place} {turn['dia_id']}"),
                     Role.USER,  # either may tell of themselves
                     turn["speaker"],
                     turn["text"],
@@ -100,7 +100,7 @@ def measure(path: Path, explained: str) -> tuple[Mapping[str, float], int]:
     chance = random.Random(SEED)
     counts: dict[str, Counter[SupportLevel]] = {kind: Counter() for kind in KINDS}
     reasons: Counter[str] = Counter()
-    for session in sessions_of(path):
+    for session in read_sessions(path):
         for kind, each in claims_of(session, chance):
             checked = check_claim(each, session.lines, session.parts)
             counts[kind][checked.support] += 1

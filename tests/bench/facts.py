@@ -18,14 +18,10 @@ rules. `people_held` is other people, written at the same time. The held parts (
 a rule: nobody reads their mistakes. A label with `story` is what somebody said in character: only a fact marked so fits it.
 `kind` and `key` of a label tell what the fact is about; they are not scored here. `sentences` are short exchanges, each for one
 way of saying something; `tests/brain/reading/test_labelled_sentences.py` holds what is found there.
-
-With --model, the starter model reads the whole held part as the program has it read them: portion by portion, for both
-speakers, in the quiet lane; only what the guard lets through is noted. Without, its keys are null.
 """
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
 import time
@@ -41,19 +37,8 @@ from lethe_app.brain.text.sentences import extract_sentences
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.brain.vocabulary.stems import stem
 from lethe_app.domain.chat import Role
-from lethe_app.domain.clock import now
-from lethe_app.domain.model import LoadedModel, LoadOptions
-from lethe_app.domain.presets import InstructPreset
-from lethe_app.errors import ModelMissing
-from lethe_app.llm.client import ModelClient
-from lethe_app.llm.models import bundled
-from lethe_app.llm.models.gguf_model import describe_model
-from lethe_app.prompt.format.instruct import RendererChoice, choose_renderer
-from lethe_app.prompt.task_prompts import TaskPrompts
 from lethe_app.retrieval.query_terms import fold, split_words
-from lethe_app.services.extraction.llm_facts import LlmFactExtraction
-from lethe_app.services.extraction.structured_output import AnswerUnusable, StructuredOutput
-from tests.bench.report import arguments, show
+from tests.bench.report import run
 
 HERE = Path(__file__).parent
 DATA = (HERE / "facts.jsonl", *sorted(HERE.glob("people_*.jsonl")), HERE / "sentences.jsonl")
@@ -62,9 +47,6 @@ QUOTED = "said: “"
 SENTENCE = re.compile(r"[^.!?…]+[.!?…]*")
 ROUNDS = 20
 ROOT = Path(__file__).parent.parent.parent
-MODEL_TALKS = 5
-"""Talks of the held part that the model reads: all of them; three minutes of processor time."""
-MODEL_KEYS = ("precision", "recall", "noted", "unusable", "lines", "seconds")
 PARTS = (
     ("held", ""),
     ("blind", "blind_"),
@@ -179,65 +161,6 @@ def by_rules(talks: Collection[Sequence[Utterance]]) -> list[Produced]:
     return [Produced(fact.message_ids[-1], fact.text, fact.in_story) for talk in talks for fact in extract_statements(talk)]
 
 
-async def by_model(talks: Collection[Sequence[Utterance]]) -> tuple[list[Produced], dict[str, float]]:
-    """What the starter model notes and the guard lets through, and how much that was and how often nothing came of it.
-
-    Raises ModelError; ModelMissing where the starter model is not installed.
-    """
-    path = bundled.chat_model()
-    if path is None:
-        raise ModelMissing("The starter model is not installed.")
-    client = ModelClient()
-    presets = [
-        InstructPreset.model_validate_json(file.read_bytes()) for file in (ROOT / "resources/presets/instruct").glob("*.json")
-    ]
-    try:
-        model = await client.load(describe_model(path), LoadOptions(), lambda _part: None)
-        choice = choose_renderer(model, presets, "", now())
-
-        async def form(_model: LoadedModel) -> RendererChoice:
-            return choice
-
-        clerk = StructuredOutput(
-            client, TaskPrompts(ROOT / "resources" / "prompts"), lambda: model, form, client.count, lambda: False
-        )
-        return await _noted(LlmFactExtraction(clerk), talks)
-    finally:
-        await client.close()
-
-
-async def _noted(
-    extraction: LlmFactExtraction, talks: Collection[Sequence[Utterance]]
-) -> tuple[list[Produced], dict[str, float]]:
-    """As `services.sessions.archive_parts` learns from a session, of both speakers; what fails is left to the rules there."""
-    kept: list[Produced] = []
-    counts = dict.fromkeys(("noted", "unusable"), 0.0)
-    for talk in talks:
-        try:
-            noted = await extraction.facts(talk, {said.name for said in talk})
-        except AnswerUnusable:
-            counts["unusable"] += 1
-            continue
-        counts["noted"] += len(noted)
-        kept += [Produced(each.source.id, each.fact) for each in noted]
-    return kept, counts
-
-
-def measure_model(*, explained: bool) -> dict[str, float | None]:
-    """Precision and recall of the starter model as used, on the held part."""
-    talks, labels = read("held")
-    chosen = talks[:MODEL_TALKS]
-    there = {said.id for talk in chosen for said in talk}
-    start = time.perf_counter()
-    produced, counts = asyncio.run(by_model(chosen))
-    result = score(produced, [label for label in labels if label.line in there])
-    if explained:
-        explain(result, chosen)
-    figures = {"precision": result.precision, "recall": result.recall, "lines": float(len(there)), **counts}
-    figures["seconds"] = time.perf_counter() - start
-    return {f"model_{key}": figures[key] for key in MODEL_KEYS}
-
-
 def explain(result: Score, talks: Collection[Sequence[Utterance]]) -> None:
     """What was wrong and what was missed, with the lines themselves."""
     texts = {line.id: line.text for talk in talks for line in talk}
@@ -247,15 +170,8 @@ def explain(result: Score, talks: Collection[Sequence[Utterance]]) -> None:
         print(f"missed  {' '.join(label.words)}   ← {texts[label.line]}")
 
 
-def main() -> None:
-    """Measure and print."""
-    parts = [part for part, _prefix in PARTS]
-    wanted = arguments(
-        __doc__,
-        ("--explain", {"choices": [*parts, "model"], "help": "show the mistakes of one part, or of the model"}),
-        ("--model", {"action": "store_true", "help": "measure the starter model too, in some minutes"}),
-    )
-    figures: dict[str, float | None] = {}
+def measure(explained: str | None) -> dict[str, float]:
+    figures: dict[str, float] = {}
     for part, prefix in PARTS:
         talks, labels = read(part)
         result = score(by_rules(talks), labels)
@@ -265,15 +181,9 @@ def main() -> None:
             f"{prefix}lines": sum(map(len, talks)),
             f"{prefix}labels": sum(not label.optional for label in labels),
         }
-        if wanted.explain == part:
+        if explained == part:
             explain(result, talks)
-    figures["lines_per_second"] = speed()
-    figures |= (
-        measure_model(explained=wanted.explain == "model") if wanted.model else {f"model_{key}": None for key in MODEL_KEYS}
-    )
-    show([(key, value) for key, value in figures.items() if value is not None], {}, as_json=False)
-    if wanted.json:
-        print(json.dumps({key: value if value is None else round(value, 4) for key, value in figures.items()}))
+    return figures | {"lines_per_second": speed()}
 
 
 def speed() -> float:
@@ -287,4 +197,9 @@ def speed() -> float:
 
 
 if __name__ == "__main__":
-    main()
+    parts = [part for part, _prefix in PARTS]
+    run(
+        __doc__,
+        lambda wanted: measure(wanted.explain),
+        ("--explain", {"choices": parts, "help": "show the mistakes of one part"}),
+    )
