@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -29,23 +28,6 @@ PERSONAS = {
     "mira-test": {"name": "Mira", "bio": "She is the navigator of the Petrel."},
     "tomas": {"is_user": True, "name": "Tomas", "bio": "The captain."},
 }
-
-
-@pytest.fixture
-def clock() -> Iterator[Clock]:
-    clock = Clock()
-    with use_clock(clock):
-        yield clock
-
-
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
-    folder = Paths.standard(tmp_path / "home").personas
-    folder.mkdir(parents=True)
-    for name, persona in PERSONAS.items():
-        (folder / f"{name}.json").write_text(json.dumps(persona), encoding="utf-8")
-    return tmp_path / "home"
 
 
 async def sleep_on_it(services: AppServices, clock: Clock) -> list[RecordedChange]:

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
 from pathlib import Path
-
-import pytest
 
 from lethe_app.agents.goals import GoalDesigner
 from lethe_app.agents.journal import Journal
-from lethe_app.domain.clock import use_clock
 from lethe_app.domain.memory import MemoryType
-from lethe_app.paths import Paths
 from tests.services.past_sessions import NUTS, chats_of, hold, opened, trusted
 from tests.services.tasks import Clock, employ, leave
 from tests.services.turns import MIRA, say
@@ -29,23 +23,6 @@ PLAN = {
     "reason": "He spoke of it as of a friend.",
     "steps": ["Ask him when he goes there again."],
 }
-
-
-@pytest.fixture
-def clock() -> Iterator[Clock]:
-    clock = Clock()
-    with use_clock(clock):
-        yield clock
-
-
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
-    paths = Paths.standard(tmp_path / "home")
-    paths.personas.mkdir(parents=True)
-    for name, persona in PERSONAS.items():
-        (paths.personas / f"{name}.json").write_text(json.dumps(persona), encoding="utf-8")
-    return tmp_path / "home"
 
 
 async def test_two_evenings_later_there_is_an_entry_that_is_told_of_and_found(home: Path, tmp_path: Path, clock: Clock):

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from itertools import pairwise
 from pathlib import Path
 
-import pytest
-
 from lethe_app.composition.app_services import AppServices
-from lethe_app.domain.clock import use_clock
-from lethe_app.paths import Paths
 from tests.services.past_sessions import copy_home, hold, opened
 from tests.services.tasks import Clock
 from tests.services.turns import MIRA, TurnOutcome, prompt_of, say
@@ -27,23 +22,6 @@ PAELLA = (
     "I own a copper paella pan.",
     "That was all, good night.",
 )
-
-
-@pytest.fixture
-def clock() -> Iterator[Clock]:
-    clock = Clock()
-    with use_clock(clock):
-        yield clock
-
-
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
-    paths = Paths.standard(tmp_path / "home")
-    paths.personas.mkdir(parents=True)
-    for name, persona in PERSONAS.items():
-        (paths.personas / f"{name}.json").write_text(json.dumps(persona), encoding="utf-8")
-    return tmp_path / "home"
 
 
 @asynccontextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -15,11 +15,9 @@ from lethe_app.composition.app_services import AppServices
 from lethe_app.config.options import SearchProvider
 from lethe_app.domain.agent_runs import RunOutcome
 from lethe_app.domain.chat import Message
-from lethe_app.domain.clock import use_clock
 from lethe_app.domain.memory import MemoryInsertion, MemoryType
 from lethe_app.domain.web import Inquiry, InquiryState, RequestPurpose, WebHit
 from lethe_app.errors import LetheError, NotAllowed
-from lethe_app.paths import Paths
 from lethe_app.services.events import NoteAdded, NotesDeleted, WebSearchStarted
 from lethe_app.services.extraction.structured_output import TaskModelAdapter
 from lethe_app.services.web.chat_lookup import WebLookup, parse_note
@@ -55,23 +53,6 @@ TALK = tuple(
     for number in range(16)
     for line in (f"I wonder about the lighthouse of Brenn, said Tomas for the {number}th time.", f"So do I, number {number}.")
 )
-
-
-@pytest.fixture
-def clock() -> Iterator[Clock]:
-    clock = Clock()
-    with use_clock(clock):
-        yield clock
-
-
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
-    paths = Paths.standard(tmp_path / "home")
-    paths.personas.mkdir(parents=True)
-    for name, persona in PERSONAS.items():
-        (paths.personas / f"{name}.json").write_text(json.dumps(persona), encoding="utf-8")
-    return tmp_path / "home"
 
 
 def site_of(**pages: bytes) -> Site:

@@ -8,7 +8,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -21,7 +21,6 @@ from lethe_app.app import build
 from lethe_app.brain.llm_schemas.archive import TitleAnswer
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.agent_runs import RunOutcome
-from lethe_app.domain.clock import use_clock
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.paths import Paths
 from lethe_app.services.events import ReplyText
@@ -34,27 +33,6 @@ PERSONAS = {
     "tomas": {"is_user": True, "name": "Tomas", "bio": "The captain."},
 }
 THOUGHTS = {"paragraphs": ["Tomas misses his sister Ines. I would like to meet her one day."]}
-
-
-@pytest.fixture
-def clock() -> Iterator[Clock]:
-    clock = Clock()
-    with use_clock(clock):
-        yield clock
-
-
-def write_settings(home: Path) -> None:
-    paths = Paths.standard(home)
-    paths.personas.mkdir(parents=True)
-    for name, persona in PERSONAS.items():
-        (paths.personas / f"{name}.json").write_text(json.dumps(persona), encoding="utf-8")
-
-
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
-    write_settings(tmp_path / "home")
-    return tmp_path / "home"
 
 
 @asynccontextmanager
