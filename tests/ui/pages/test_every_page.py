@@ -96,18 +96,6 @@ def by_arrow(widget: QWidget) -> bool:
     return widget.isCheckable() and (widget.autoExclusive() or (group is not None and group.exclusive()))
 
 
-async def test_everything_that_can_be_used_has_a_name(tmp_path: Path):
-    async with opened(tmp_path) as scene:
-        nameless = [
-            f"{action}: {type(widget).__name__} {widget.objectName()}"
-            async for action, page in pages(scene)
-            for widget in shown(page)
-            if widget.focusPolicy() != Qt.FocusPolicy.NoFocus and not inner(widget) and not called(widget)
-        ]
-
-    assert nameless == []
-
-
 async def test_nothing_is_cut_off_in_large_text(tmp_path: Path):
     async with opened(tmp_path) as scene:
         await scene.services.preferences.set(font_size=LARGE)
@@ -148,10 +136,16 @@ async def test_all_words_stand_out_from_their_ground(tmp_path: Path):
     assert weak == []
 
 
-async def test_tab_reaches_everything_and_is_never_held(tmp_path: Path):
+async def test_everything_that_can_be_used_has_a_name_and_tab_reaches_it_and_is_never_held(tmp_path: Path):
+    nameless: list[str] = []
     missed: list[str] = []
     async with opened(tmp_path) as scene:
         async for action, page in pages(scene):
+            nameless += [
+                f"{action}: {type(widget).__name__} {widget.objectName()}"
+                for widget in shown(page)
+                if widget.focusPolicy() != Qt.FocusPolicy.NoFocus and not inner(widget) and not called(widget)
+            ]
             wanted, reached = stops(page), set[QWidget]()
             page.back.setFocus()
             for _ in range(MAX_STOPS):
@@ -162,4 +156,5 @@ async def test_tab_reaches_everything_and_is_never_held(tmp_path: Path):
                 QTest.keyClick(focus, Qt.Key.Key_Tab)
             missed += [f"{action}: {type(widget).__name__} {called(widget)}" for widget in wanted - reached]
 
+    assert nameless == []
     assert missed == []
