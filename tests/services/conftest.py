@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -11,7 +11,9 @@ import pytest
 from lethe_app.app import build
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import ChatSession
+from lethe_app.domain.clock import use_clock
 from lethe_app.paths import Paths
+from tests.services.tasks import Clock
 from tests.services.turns import Talk
 
 MIRA = {
@@ -46,6 +48,29 @@ def says(services: AppServices, echo_model: Callable[..., Path]) -> Callable[...
         await services.models.load(echo_model(*replies, **script))
 
     return load
+
+
+@pytest.fixture
+async def session(request: pytest.FixtureRequest, services: AppServices, says: Callable[..., Awaitable[None]]) -> ChatSession:
+    """A new conversation. For a module with SETTINGS a model that says “Aye.” is loaded, and these are made."""
+    settings = getattr(request.module, "SETTINGS", None)
+    if settings is not None:
+        await says(*["“Aye.”"] * 60)
+        await services.preferences.set(**settings)
+    return await services.sessions.new("mira-test")
+
+
+@pytest.fixture
+def clock() -> Iterator[Clock]:
+    clock = Clock()
+    with use_clock(clock):
+        yield clock
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Path:
+    """Where the answers of a scripted model are written."""
+    return tmp_path / "script.json"
 
 
 @pytest.fixture

@@ -84,6 +84,12 @@ async def hold(
     return await services.sessions.open(session.guid)
 
 
+async def archive(services: AppServices, session: ChatSession) -> None:
+    """Archive a session to the end, as when nobody waits for anything."""
+    assert await services.archive_queue.archive_session(session.guid)
+    await services.archive_queue.finish()
+
+
 def answers(parts: Sequence[SessionPart] = ORDER, **other: object) -> list[str]:
     """What a good model says when asked for these parts, in the order in which it is asked."""
     found: list[object] = []

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import TypeVar
 
 from lethe_app.agents.registry import RegisteredTask
 from lethe_app.agents.task import NOTHING, AgentTask, TaskContext, TaskRequirement, TaskResult, TaskView
@@ -16,6 +17,7 @@ from lethe_app.domain.clock import system_clock
 from tests.services.turns import MIRA, change_persona
 
 TaskAction = Callable[[TaskContext], Awaitable[TaskResult]]
+Task = TypeVar("Task", bound=AgentTask)
 LONG = timedelta(minutes=20)
 
 
@@ -71,11 +73,13 @@ async def ask_for_a_title(scene: TaskContext) -> TaskResult:
     return TaskResult(f"It is called {title.title}.")
 
 
-async def employ(services: AppServices, *tasks: AgentTask, plugin: str = "") -> None:
-    """Mira does these, and nothing else, while the user is away."""
+async def employ(services: AppServices, first: Task, *others: AgentTask, plugin: str = "") -> Task:
+    """Mira does these, and nothing else, while the user is away; returns the first."""
+    tasks = (first, *others)
     for task in tasks:
         services.background_runner.registry._tasks[task.name] = RegisteredTask(task, plugin)
     await change_persona(services, MIRA, agent_mode=True, agent_tasks=[task.name for task in tasks])
+    return first
 
 
 async def employ_built_in(services: AppServices, *names: str) -> None:
@@ -87,6 +91,12 @@ def leave(services: AppServices, clock: Clock, span: timedelta = LONG) -> None:
     """The user was here, and then nothing was heard of them for so long."""
     services.idleness.start_watching()
     clock.shown += span
+
+
+async def leave_and_run(services: AppServices, clock: Clock, span: timedelta = LONG) -> None:
+    """The user leaves, and whatever is due first is done."""
+    leave(services, clock, span)
+    await services.background_runner.run_next_task()
 
 
 async def newest(services: AppServices) -> TaskRun:

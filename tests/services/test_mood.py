@@ -17,7 +17,7 @@ from lethe_app.services.background.mood_inference import QUEUE_KEY, SCOPE
 from lethe_app.services.mood import MAX_SAMPLES
 from lethe_app.services.sessions.archive_queue import ArchiveProgress
 from lethe_app.storage.chats.archive_jobs import ArchiveJobs
-from tests.services.past_sessions import answers, hold, trusted
+from tests.services.past_sessions import answers, archive, hold, trusted
 from tests.services.turns import MIRA, Talk, TurnOutcome, change_persona, collect_turn, log, until
 
 LOWER, SAME, HIGHER = {"change": "lower"}, {"change": "same"}, {"change": "much higher"}
@@ -183,8 +183,7 @@ async def test_a_conversation_that_was_archived_is_read_by_itself(services: AppS
     await change_persona(services, mood=True)
     conversation = await hold(services, "I am leaving.", "Oh.", "For good, Mira.", "I see.")
     await trusted(services, tmp_path / "script.json", answers=[*answers(), LOWER, LOWER, LOWER])
-    await services.archive_queue.archive_session(conversation.guid)
-    await services.archive_queue.finish()
+    await archive(services, conversation)
 
     services.mood_reader.background.start()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -16,13 +16,12 @@ from lethe_app.composition.app_services import AppServices
 from lethe_app.config.options import SearchProvider
 from lethe_app.domain.agent_runs import ProducedKind, RunOutcome, TaskRun
 from lethe_app.domain.chat import ChatSession
-from lethe_app.domain.clock import use_clock
 from lethe_app.domain.facts import MadeBy
 from lethe_app.domain.web import InquiryState
 from lethe_app.errors import LetheError
 from lethe_app.plugins import Plugin
 from lethe_app.services.background.activity_log import NOTEBOOKS, RESEARCH, WORK_BY_NAME, ActivityEntry
-from tests.services.past_sessions import NUTS, answers, concluded, copy_home, hold, opened, trusted
+from tests.services.past_sessions import NUTS, answers, archive, concluded, copy_home, hold, opened, trusted
 from tests.services.tasks import Clock, Scripted, kept_runs, nothing
 from tests.services.turns import MIRA, until
 from tests.web.server import Reply, Site, page, serving
@@ -48,18 +47,10 @@ CONCLUDED = {
 }
 
 
-@pytest.fixture
-def clock() -> Iterator[Clock]:
-    clock = Clock()
-    with use_clock(clock):
-        yield clock
-
-
 async def over(services: AppServices, *lines: str) -> ChatSession:
     """A conversation that was held and archived."""
     session = await hold(services, *lines)
-    assert await services.archive_queue.archive_session(session.guid)
-    await services.archive_queue.finish()
+    await archive(services, session)
     return session
 
 
@@ -324,8 +315,7 @@ async def archived_by_model(services: AppServices, tmp_path: Path) -> ChatSessio
     """A conversation is over, and a model that may be believed sums it up."""
     session = await hold(services, *NUTS)
     await trusted(services, tmp_path / "model.json", answers=answers())
-    assert await services.archive_queue.archive_session(session.guid)
-    await services.archive_queue.finish()
+    await archive(services, session)
     return session
 
 

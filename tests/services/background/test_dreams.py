@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from uuid import uuid4
@@ -15,7 +15,6 @@ from lethe_app.agents.dream import Dream
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.agent_runs import ChangeState, RecordedChange, ReplyRating, RunOutcome
 from lethe_app.domain.changes import AVOID, DROP, INFER, MERGE, REFINE, ChangedRecords
-from lethe_app.domain.clock import use_clock
 from lethe_app.domain.facts import ExtractedFact, MadeBy
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.errors import LetheError
@@ -27,13 +26,6 @@ from tests.services.turns import MIRA, add_memory
 
 PIP = "Anna has a dog called Pip."
 KEEP = {"verdict": "keep", "text": "", "merged": [], "dropped": [], "filed_under": "", "tags": []}
-
-
-@pytest.fixture
-def clock() -> Iterator[Clock]:
-    clock = Clock()
-    with use_clock(clock):
-        yield clock
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from uuid import UUID, uuid4
 
@@ -12,7 +12,7 @@ from lethe_app.brain.dreams.dislikes import DislikedReply, format_disliked_repli
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.agent_runs import ChangeState, RecordedChange, ReplyRating
 from lethe_app.domain.changes import AVOID, INFER, RATINGS_TAG, ChangedRecords
-from lethe_app.domain.clock import now, use_clock
+from lethe_app.domain.clock import now
 from lethe_app.errors import StorageError
 from tests.services.past_sessions import hold, trusted
 from tests.services.tasks import Clock, employ, newest
@@ -29,13 +29,6 @@ TALK = (
 )
 QUESTIONS = {"pattern": "answers with a question every time", "replies": [1, 2, 3]}
 NO_WISHES = {"wishes": []}
-
-
-@pytest.fixture
-def clock() -> Iterator[Clock]:
-    clock = Clock()
-    with use_clock(clock):
-        yield clock
 
 
 @pytest.fixture

@@ -3,32 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
-
-import pytest
 
 from lethe_app.agents.journal import Journal, JournalEntryAnswer
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.agent_runs import RunOutcome
-from lethe_app.domain.clock import use_clock
 from lethe_app.domain.memory import MemoryInsertion, MemoryType
 from tests.services.past_sessions import NUTS, chats_of, hold, trusted
-from tests.services.tasks import Clock, employ, leave, newest
+from tests.services.tasks import Clock, employ, leave, leave_and_run, newest
 from tests.services.turns import MIRA
 
 WANTS = {"write": True, "topic": "What Tomas told me of his sister."}
 WANTS_NOT = {"write": False, "topic": ""}
 ENTRY = {"title": "His sister", "paragraphs": ["Tomas spoke of Ines today. I listened longer than I meant to."]}
 OTHER = {"title": "His sister", "paragraphs": ["Tomas spoke of Ines today. I listened longer than I meant to, again."]}
-
-
-@pytest.fixture
-def clock() -> Iterator[Clock]:
-    clock = Clock()
-    with use_clock(clock):
-        yield clock
 
 
 async def past(services: AppServices, clock: Clock, sessions: int = 2) -> None:
@@ -69,8 +58,7 @@ async def test_one_conversation_is_not_enough_and_neither_is_a_short_context(
 ):
     await past(services, clock, sessions=1)
     await ready(services, tmp_path / "model.json", [WANTS, ENTRY])
-    leave(services, clock)
-    await services.background_runner.run_next_task()
+    await leave_and_run(services, clock)
     assert await services.activity_log.list_runs() == []
 
     await past(services, clock)
@@ -97,12 +85,10 @@ async def test_the_next_entry_does_not_take_the_place_of_the_last_though_it_says
 ):
     await past(services, clock)
     await ready(services, tmp_path / "model.json", [WANTS, ENTRY, WANTS, OTHER])
-    leave(services, clock)
-    await services.background_runner.run_next_task()
+    await leave_and_run(services, clock)
     clock.go_on(hours=25)
     await past(services, clock)
-    leave(services, clock)
-    await services.background_runner.run_next_task()
+    await leave_and_run(services, clock)
 
     assert sorted(await entries(services)) == sorted([("His sister", one["paragraphs"][0]) for one in (ENTRY, OTHER)])
 
@@ -110,8 +96,7 @@ async def test_the_next_entry_does_not_take_the_place_of_the_last_though_it_says
 async def test_an_entry_can_be_taken_back(services: AppServices, tmp_path: Path, clock: Clock):
     await past(services, clock)
     await ready(services, tmp_path / "model.json", [WANTS, ENTRY])
-    leave(services, clock)
-    await services.background_runner.run_next_task()
+    await leave_and_run(services, clock)
 
     await services.background_runner.undo((await newest(services)).id)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,22 +14,25 @@ from lethe_app.agents.runtime import PauseReason
 from lethe_app.agents.task import NOTHING, TaskContext, TaskRequirement, TaskResult
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.agent_runs import RunOutcome
-from lethe_app.domain.clock import use_clock
 from lethe_app.errors import LetheError
 from lethe_app.services.background import runner
 from tests.conftest import Silence
 from tests.services.past_sessions import copy_home, opened, trusted
-from tests.services.tasks import Clock, Scripted, ask_for_a_title, employ, for_ever, kept_runs, leave, newest, nothing
+from tests.services.tasks import (
+    Clock,
+    Scripted,
+    ask_for_a_title,
+    employ,
+    for_ever,
+    kept_runs,
+    leave,
+    leave_and_run,
+    newest,
+    nothing,
+)
 from tests.services.turns import MIRA, change_persona, until
 
 TITLE = {"title": "The green boat"}
-
-
-@pytest.fixture
-def clock() -> Iterator[Clock]:
-    clock = Clock()
-    with use_clock(clock):
-        yield clock
 
 
 async def underway(services: AppServices) -> asyncio.Task[None]:
@@ -48,8 +50,7 @@ async def underway(services: AppServices) -> asyncio.Task[None]:
 
 
 async def test_nothing_is_done_while_the_user_is_here(services: AppServices, clock: Clock):
-    task = Scripted(nothing)
-    await employ(services, task)
+    task = await employ(services, Scripted(nothing))
 
     leave(services, clock, timedelta(minutes=14))
     await services.background_runner.run_next_task()
@@ -59,8 +60,7 @@ async def test_nothing_is_done_while_the_user_is_here(services: AppServices, clo
 
 
 async def test_a_user_of_whom_nobody_tells_counts_as_here(services: AppServices, clock: Clock):
-    task = Scripted(nothing)
-    await employ(services, task)
+    task = await employ(services, Scripted(nothing))
     clock.go_on(days=3)
 
     await services.background_runner.run_next_task()
@@ -69,8 +69,7 @@ async def test_a_user_of_whom_nobody_tells_counts_as_here(services: AppServices,
 
 
 async def test_words_in_the_writing_field_keep_everything_waiting(services: AppServices, clock: Clock):
-    task = Scripted(nothing)
-    await employ(services, task)
+    task = await employ(services, Scripted(nothing))
     services.idleness.start_watching()
     services.idleness.set_composing(has_text=True)
     clock.go_on(hours=3)
@@ -85,8 +84,7 @@ async def test_words_in_the_writing_field_keep_everything_waiting(services: AppS
 
 
 async def test_a_draft_left_for_the_night_keeps_nothing_waiting(services: AppServices, clock: Clock):
-    task = Scripted(nothing)
-    await employ(services, task)
+    task = await employ(services, Scripted(nothing))
     services.idleness.start_watching()
     services.idleness.set_composing(has_text=True)
     clock.go_on(hours=6)
@@ -97,19 +95,16 @@ async def test_a_draft_left_for_the_night_keeps_nothing_waiting(services: AppSer
 
 
 async def test_when_the_user_has_gone_what_is_due_is_done(services: AppServices, clock: Clock):
-    task = Scripted(nothing)
-    await employ(services, task)
+    task = await employ(services, Scripted(nothing))
 
-    leave(services, clock)
-    await services.background_runner.run_next_task()
+    await leave_and_run(services, clock)
 
     assert task.ended == 1
     assert (await newest(services)).outcome is RunOutcome.NOTHING
 
 
 async def test_what_found_nothing_is_not_tried_again_before_its_time(services: AppServices, clock: Clock):
-    task = Scripted(nothing)
-    await employ(services, task)
+    task = await employ(services, Scripted(nothing))
     leave(services, clock)
 
     for _look in range(11):
@@ -126,8 +121,7 @@ async def test_a_task_that_sees_nothing_leaves_no_record_and_is_asked_again_late
     task = Scripted(nothing)
     task.sees = False
     await employ(services, task)
-    leave(services, clock)
-    await services.background_runner.run_next_task()
+    await leave_and_run(services, clock)
 
     task.sees = True
     await services.background_runner.run_next_task()
@@ -147,12 +141,10 @@ async def test_a_task_that_sees_nothing_leaves_no_record_and_is_asked_again_late
     ],
 )
 async def test_the_user_may_forbid_it(services: AppServices, clock: Clock, settings: dict[str, object], why: PauseReason):
-    task = Scripted(nothing)
-    await employ(services, task)
+    task = await employ(services, Scripted(nothing))
     await services.preferences.set(**settings)
 
-    leave(services, clock)
-    await services.background_runner.run_next_task()
+    await leave_and_run(services, clock)
 
     assert services.background_runner.pause_reason is why
     assert not task.began
@@ -161,11 +153,9 @@ async def test_the_user_may_forbid_it(services: AppServices, clock: Clock, setti
 async def test_on_a_battery_nothing_is_begun_unless_it_is_allowed(
     services: AppServices, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ):
-    task = Scripted(nothing)
-    await employ(services, task)
+    task = await employ(services, Scripted(nothing))
     monkeypatch.setattr(psutil, "sensors_battery", lambda: SimpleNamespace(power_plugged=False), raising=False)
-    leave(services, clock)
-    await services.background_runner.run_next_task()
+    await leave_and_run(services, clock)
     before = task.began
 
     await services.preferences.set(agent_on_battery=True)
@@ -175,8 +165,7 @@ async def test_on_a_battery_nothing_is_begun_unless_it_is_allowed(
 
 
 async def test_a_task_that_is_off_or_of_a_persona_that_is_not_busy_is_not_done(services: AppServices, clock: Clock):
-    task = Scripted(nothing)
-    await employ(services, task)
+    task = await employ(services, Scripted(nothing))
     leave(services, clock)
 
     await services.preferences.set(tasks_off=["something"])
@@ -189,8 +178,7 @@ async def test_a_task_that_is_off_or_of_a_persona_that_is_not_busy_is_not_done(s
 
 
 async def test_without_a_model_that_may_be_trusted_it_waits(services: AppServices, clock: Clock, echo_model, tmp_path: Path):
-    task = Scripted(nothing, "something", TaskRequirement.MODEL)
-    await employ(services, task)
+    task = await employ(services, Scripted(nothing, "something", TaskRequirement.MODEL))
     leave(services, clock)
     await services.models.load(echo_model("Hello."))
     await services.background_runner.run_next_task()
@@ -203,10 +191,8 @@ async def test_without_a_model_that_may_be_trusted_it_waits(services: AppService
 
 
 async def test_the_internet_is_used_only_when_it_is_allowed(services: AppServices, clock: Clock):
-    task = Scripted(nothing, "something", TaskRequirement.WEB)
-    await employ(services, task)
-    leave(services, clock)
-    await services.background_runner.run_next_task()
+    task = await employ(services, Scripted(nothing, "something", TaskRequirement.WEB))
+    await leave_and_run(services, clock)
     before = task.began
 
     await services.preferences.set(web_allowed=True)
@@ -240,12 +226,10 @@ async def test_two_personas_take_turns(services: AppServices, clock: Clock):
 
 
 async def test_tokens_are_counted_with_the_run(services: AppServices, clock: Clock, tmp_path: Path):
-    task = Scripted(ask_for_a_title, "something", TaskRequirement.MODEL)
-    await employ(services, task)
+    await employ(services, Scripted(ask_for_a_title, "something", TaskRequirement.MODEL))
     await trusted(services, tmp_path / "echo.json", answers=[{}, TITLE])  # the first answer is useless, and costs all the same
 
-    leave(services, clock)
-    await services.background_runner.run_next_task()
+    await leave_and_run(services, clock)
 
     run = await newest(services)
     assert run.summary == "It is called The green boat."
@@ -258,8 +242,7 @@ async def test_when_the_tokens_of_the_day_are_used_up_it_goes_on_tomorrow(servic
         await ask_for_a_title(scene)
         return await ask_for_a_title(scene)
 
-    task = Scripted(twice, "something", TaskRequirement.MODEL)
-    await employ(services, task)
+    task = await employ(services, Scripted(twice, "something", TaskRequirement.MODEL))
     await trusted(services, tmp_path / "echo.json", answers=[TITLE] * 8)
     await services.preferences.set(agent_day_tokens=10)
     leave(services, clock)
@@ -281,8 +264,7 @@ async def test_when_the_tokens_of_the_day_are_used_up_it_goes_on_tomorrow(servic
 
 
 async def test_the_user_comes_back_and_the_model_is_free_at_once(services: AppServices, clock: Clock, tmp_path: Path):
-    task = Scripted(ask_for_a_title, "something", TaskRequirement.MODEL)
-    await employ(services, task)
+    task = await employ(services, Scripted(ask_for_a_title, "something", TaskRequirement.MODEL))
     await trusted(services, tmp_path / "echo.json", answers=[" ".join("x" * 2000), TITLE], delay=0.05)
     leave(services, clock)
     looking = await underway(services)
@@ -296,16 +278,14 @@ async def test_the_user_comes_back_and_the_model_is_free_at_once(services: AppSe
 
 
 async def test_what_gave_way_is_taken_up_when_the_user_has_gone_again(services: AppServices, clock: Clock):
-    task = Scripted(for_ever)
-    await employ(services, task)
+    task = await employ(services, Scripted(for_ever))
     leave(services, clock)
     looking = await underway(services)
     services.idleness.record_action()
     await looking
 
     task.action = nothing
-    leave(services, clock)
-    await services.background_runner.run_next_task()
+    await leave_and_run(services, clock)
 
     assert [run.outcome for run in await kept_runs(services)] == [RunOutcome.NOTHING, RunOutcome.GAVE_WAY]
 
@@ -318,16 +298,14 @@ async def test_a_user_who_comes_back_while_it_is_looked_for_something_to_do_is_n
 
     task = Slow(nothing)
     await employ(services, task)
-    leave(services, clock)
-    await services.background_runner.run_next_task()
+    await leave_and_run(services, clock)
 
     assert not task.began
     assert not await kept_runs(services)
 
 
 async def test_the_user_may_stop_it(services: AppServices, clock: Clock):
-    task = Scripted(for_ever)
-    await employ(services, task)
+    task = await employ(services, Scripted(for_ever))
     leave(services, clock)
     looking = await underway(services)
     assert services.background_runner.running_task is not None
@@ -346,8 +324,7 @@ async def test_the_user_may_stop_it(services: AppServices, clock: Clock):
 
 
 async def test_closing_the_services_ends_it_and_leaves_a_record(services: AppServices, clock: Clock):
-    task = Scripted(for_ever)
-    await employ(services, task)
+    await employ(services, Scripted(for_ever))
     leave(services, clock)
     services.background_runner.background.start()
 
@@ -364,8 +341,7 @@ async def test_a_failure_is_told_in_one_sentence_and_tried_again_after_a_while(s
     async def fail(_scene: TaskContext) -> TaskResult:
         raise LetheError("The well is dry.")
 
-    task = Scripted(fail)
-    await employ(services, task)
+    task = await employ(services, Scripted(fail))
     leave(services, clock)
 
     await services.background_runner.run_next_task()
@@ -388,8 +364,7 @@ async def test_a_fault_in_its_code_harms_nobody_and_is_logged_without_what_was_s
         raise KeyError("what Tomas said")
 
     await employ(services, Scripted(break_down))
-    leave(services, clock)
-    await services.background_runner.run_next_task()
+    await leave_and_run(services, clock)
 
     assert "KeyError" in (await newest(services)).trouble
     (record,) = quiet_log.records
@@ -405,8 +380,7 @@ async def test_a_task_that_cannot_even_look_has_failed(services: AppServices, cl
 
     task = Blind(nothing)
     await employ(services, task)
-    leave(services, clock)
-    await services.background_runner.run_next_task()
+    await leave_and_run(services, clock)
     for _minutes in range(9):
         await services.background_runner.run_next_task()
         clock.go_on(minutes=1)
@@ -420,8 +394,7 @@ async def test_a_task_that_returns_nonsense_has_failed(services: AppServices, cl
         return "done"  # type: ignore[return-value] - that is the point
 
     await employ(services, Scripted(nonsense))
-    leave(services, clock)
-    await services.background_runner.run_next_task()
+    await leave_and_run(services, clock)
 
     assert (await newest(services)).outcome is RunOutcome.FAILED
 
@@ -472,8 +445,7 @@ async def test_a_task_stopped_before_its_first_step_was_stopped_by_the_user(serv
 
     await employ(services, Scripted(begin))
     services.background_runner.changed.add(stop_at_once)
-    leave(services, clock)
-    await services.background_runner.run_next_task()
+    await leave_and_run(services, clock)
 
     (run,) = await kept_runs(services)
     assert (run.outcome, run.trouble, begun) == (RunOutcome.STOPPED, "", [])
@@ -499,8 +471,7 @@ async def test_a_plugin_that_fails_three_times_in_a_row_is_switched_off_and_told
 
 
 async def test_a_run_that_was_open_when_the_program_ended_is_told_as_lost(services: AppServices, clock: Clock, tmp_path: Path):
-    task = Scripted(for_ever)
-    await employ(services, task)
+    await employ(services, Scripted(for_ever))
     leave(services, clock)
     looking = await underway(services)
     looking.cancel()  # as if it had never come to its end: what was written then is put back below

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
@@ -12,11 +11,10 @@ from lethe_app.agents import runtime
 from lethe_app.agents.task import TaskContext, TaskResult, TaskView
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.agent_runs import RunOutcome
-from lethe_app.domain.clock import use_clock
 from lethe_app.services.background import runner
 from lethe_app.services.scheduling.loop import BackgroundLoop
 from tests.conftest import Silence
-from tests.services.tasks import Clock, Scripted, employ, kept_runs, leave, newest, nothing
+from tests.services.tasks import Clock, Scripted, employ, kept_runs, leave, leave_and_run, newest, nothing
 from tests.services.turns import until
 
 
@@ -24,13 +22,6 @@ from tests.services.turns import until
 def looks_often(monkeypatch: pytest.MonkeyPatch) -> None:
     """The runner looks for the next task at once, not every five seconds."""
     monkeypatch.setattr(runner, "CHECK_INTERVAL", 0.05)
-
-
-@pytest.fixture
-def clock() -> Iterator[Clock]:
-    clock = Clock()
-    with use_clock(clock):
-        yield clock
 
 
 class Panic(BaseException):
@@ -94,8 +85,7 @@ async def test_a_task_that_never_ends_looking_holds_nobody_up(
 
     monkeypatch.setattr(runtime, "MAX_OBSERVE_SECONDS", 0.05)
     await employ(services, Dreamer(nothing), plugin="lethe-wells")
-    leave(services, clock)
-    await services.background_runner.run_next_task()
+    await leave_and_run(services, clock)
 
     run = await newest(services)
     assert (run.outcome, run.trouble) == (RunOutcome.FAILED, runtime.OBSERVE_TIMED_OUT)
@@ -149,8 +139,7 @@ async def _still_looks(services: AppServices, clock: Clock) -> bool:
 async def test_after_a_clock_went_ahead_by_years_and_was_put_right_everything_is_done_at_its_pace(
     services: AppServices, clock: Clock
 ):
-    task = Scripted(nothing)
-    await employ(services, task)
+    task = await employ(services, Scripted(nothing))
     leave(services, clock, timedelta(days=1500))
     await services.background_runner.run_next_task()
 
@@ -165,8 +154,7 @@ async def test_after_a_clock_went_ahead_by_years_and_was_put_right_everything_is
 
 async def test_what_was_spent_at_a_date_that_has_not_come_is_not_spent_today(services: AppServices, clock: Clock):
     await services.preferences.set(agent_day_tokens=100)
-    task = Scripted(nothing)
-    await employ(services, task)
+    task = await employ(services, Scripted(nothing))
     leave(services, clock, timedelta(days=400))
     await services.background_runner.run_next_task()
     run = await newest(services)
@@ -179,10 +167,8 @@ async def test_what_was_spent_at_a_date_that_has_not_come_is_not_spent_today(ser
 
 
 async def test_a_clock_that_is_put_back_by_a_little_repeats_nothing(services: AppServices, clock: Clock):
-    task = Scripted(nothing)
-    await employ(services, task)
-    leave(services, clock)
-    await services.background_runner.run_next_task()
+    task = await employ(services, Scripted(nothing))
+    await leave_and_run(services, clock)
 
     clock.go_on(minutes=-10)
     await services.preferences.set(agent_on_battery=True)  # after a change of settings all is reckoned anew

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 
@@ -13,26 +12,17 @@ from lethe_app.agents.self_reflection import SelfReflection
 from lethe_app.agents.task import ChangeRefused, TaskContext, TaskResult
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.agent_runs import ProducedKind, RunOutcome
-from lethe_app.domain.clock import use_clock
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.storage.agents.change_log import ChangeLog
 from tests.services.past_sessions import NUTS, chats_of, hold, trusted
-from tests.services.tasks import Clock, Scripted, TaskAction, employ, leave, newest
+from tests.services.tasks import Clock, Scripted, TaskAction, employ, leave, leave_and_run, newest
 from tests.services.turns import MIRA, add_memory, change_persona
-
-
-@pytest.fixture
-def clock() -> Iterator[Clock]:
-    clock = Clock()
-    with use_clock(clock):
-        yield clock
 
 
 async def do(services: AppServices, clock: Clock, action: TaskAction) -> None:
     """Have it done while the user is away."""
     await employ(services, Scripted(action))
-    leave(services, clock)
-    await services.background_runner.run_next_task()
+    await leave_and_run(services, clock)
 
 
 async def contents(services: AppServices) -> list[str]:

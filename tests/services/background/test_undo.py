@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,6 @@ import pytest
 from lethe_app.agents.task import TaskContext, TaskResult
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.agent_runs import ProducedKind, RunOutcome
-from lethe_app.domain.clock import use_clock
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.services.notebooks.filer import NotebookFiler
@@ -19,16 +17,8 @@ from lethe_app.services.notebooks.undo import remove_added_lines
 from tests.conftest import Silence
 from tests.services.background.test_activity_log import BREAD, CONCLUDED, baked
 from tests.services.past_sessions import copy_home, opened
-from tests.services.tasks import Clock, Scripted, employ, kept_runs, leave, newest
+from tests.services.tasks import Clock, Scripted, employ, kept_runs, leave_and_run, newest
 from tests.services.turns import MIRA
-
-
-@pytest.fixture
-def clock() -> Iterator[Clock]:
-    clock = Clock()
-    with use_clock(clock):
-        yield clock
-
 
 # memories
 
@@ -40,8 +30,7 @@ async def remember(scene: TaskContext) -> TaskResult:
 
 async def test_a_memory_that_the_user_has_made_their_own_stays(services: AppServices, clock: Clock):
     await employ(services, Scripted(remember))
-    leave(services, clock)
-    await services.background_runner.run_next_task()
+    await leave_and_run(services, clock)
     (memory,) = await services.memory.memories(MIRA)
     await services.memory.edit(memory.model_copy(update={"content": "I fear for the lamp, and for the glass."}))
 
@@ -53,8 +42,7 @@ async def test_a_memory_that_the_user_has_made_their_own_stays(services: AppServ
 
 async def test_a_memory_nobody_has_touched_goes_to_the_trash(services: AppServices, clock: Clock):
     await employ(services, Scripted(remember))
-    leave(services, clock)
-    await services.background_runner.run_next_task()
+    await leave_and_run(services, clock)
 
     await services.background_runner.undo((await newest(services)).id)
 
@@ -69,8 +57,7 @@ async def test_what_a_memory_said_before_comes_back_even_if_the_end_came_right_a
         return TaskResult("Remembered something.")
 
     await employ(services, Scripted(remember, "quiet"))
-    leave(services, clock)
-    await services.background_runner.run_next_task()
+    await leave_and_run(services, clock)
     put = services.memory_cache.save_memories
 
     async def put_and_end(persona_id: str, *memories: MemoryUnit) -> None:

@@ -8,17 +8,11 @@ from contextlib import aclosing
 import pytest
 
 from lethe_app.composition.app_services import AppServices
-from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.model import Usage
 from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.services.events import ReplyFinished
 from lethe_app.storage.files.json_files import write_model
 from tests.services.turns import Talk
-
-
-@pytest.fixture
-async def session(services: AppServices) -> ChatSession:
-    return await services.sessions.new("mira-test")
 
 
 async def say(talk: Talk, text: str) -> Usage:

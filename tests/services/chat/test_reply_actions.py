@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
 from lethe_app.composition.app_services import AppServices
@@ -15,17 +13,16 @@ from lethe_app.errors import LetheError
 from lethe_app.services.chat.reply_source_reader import ReplyMemory, ReplySources, SourceKind
 from tests.services.turns import MIRA, Talk, TurnOutcome, add_memory, before_now, change_persona, say
 
+SETTINGS = {
+    "recall_without_match": 0,
+    "session_handling": "current_only",
+    "session_memory_system": False,
+    "core_facts_tokens": 0,
+}
+
 KNOWN = "Tomas's grandfather kept the light on Skerry Point."
 GRANDFATHER = "Did my grandfather keep the light on Skerry Point?"
 ASKED = "Shall we walk to the lighthouse?"
-
-
-@pytest.fixture
-async def session(services: AppServices, says: Callable[..., object]) -> ChatSession:
-    await says(*["“Aye.”"] * 60)
-    await services.preferences.set(recall_without_match=0, session_handling="current_only", session_memory_system=False)
-    await services.preferences.set(core_facts_tokens=0)
-    return await services.sessions.new(MIRA)
 
 
 async def behind(services: AppServices, outcome: TurnOutcome) -> ReplySources:

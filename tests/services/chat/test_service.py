@@ -9,8 +9,7 @@ from contextlib import aclosing
 
 import pytest
 
-from lethe_app.composition.app_services import AppServices
-from lethe_app.domain.chat import ChatSession, Role
+from lethe_app.domain.chat import Role
 from lethe_app.domain.model import StopReason
 from lethe_app.errors import FileError, LetheError, ModelCrashed, ModelError, ModelMissing, PromptTooLong, StorageError
 from lethe_app.services.events import (
@@ -34,11 +33,6 @@ async def all_of(turn: AsyncGenerator[TurnEvent]) -> list[TurnEvent]:
 
 def said(events: list[TurnEvent]) -> str:
     return "".join(event.text for event in events if isinstance(event, ReplyText))
-
-
-@pytest.fixture
-async def session(services: AppServices) -> ChatSession:
-    return await services.sessions.new("mira-test")
 
 
 async def test_a_turn_stores_the_user_first_then_streams_and_stores_the_reply(talk: Talk):

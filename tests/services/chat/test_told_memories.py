@@ -2,12 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-import pytest
-
-from lethe_app.composition.app_services import AppServices
-from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.recall import RecallWay
 from lethe_app.services.memory.recall_context import ANNOUNCED
 from tests.services.turns import (
@@ -18,15 +12,10 @@ from tests.services.turns import (
     say,
 )
 
+SETTINGS = {"recall_without_match": 0, "rotation_minutes": 0}
+
 LAMP = {"insertion": NATURAL, "keywords_main": ["lighthouse"], "priority": 2}
 DARK = "It is dark since May."
-
-
-@pytest.fixture
-async def session(services: AppServices, says: Callable[..., object]) -> ChatSession:
-    await says(*["“Aye.”"] * 60)
-    await services.preferences.set(recall_without_match=0, rotation_minutes=0)
-    return await services.sessions.new(MIRA)
 
 
 async def test_what_was_told_is_not_brought_up_again_while_it_stands_there(talk: Talk):

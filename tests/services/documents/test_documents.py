@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from uuid import UUID, uuid4
 
 import pytest
 
 from lethe_app.composition.app_services import AppServices
-from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.clock import now
 from lethe_app.domain.passage import DocumentChunk
 from lethe_app.domain.recall import RecallWay
@@ -25,15 +24,10 @@ from lethe_app.services.indexing.service import AT_ONCE
 from tests.interchange.document_files import pdf
 from tests.services.turns import MIRA, Talk, recalled
 
+SETTINGS = {"recall_without_match": 0}
+
 PAGES = ["The Petrel was launched at Sund in 1871.", "The bilge pump of the Petrel is primed with a bucket of seawater."]
 QUESTION = "How do I prime the bilge pump?"
-
-
-@pytest.fixture
-async def session(services: AppServices, says: Callable[..., object]) -> ChatSession:
-    await says(*["“Aye.”"] * 20)
-    await services.preferences.set(recall_without_match=0)
-    return await services.sessions.new(MIRA)
 
 
 @pytest.fixture

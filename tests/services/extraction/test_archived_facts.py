@@ -10,7 +10,7 @@ import pytest
 
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.facts import ExtractedFact, FactKind, MadeBy
-from tests.services.past_sessions import answers, hold, stated, trusted
+from tests.services.past_sessions import answers, archive, hold, stated, trusted
 
 MONDAY = datetime(2026, 11, 23, 20, tzinfo=UTC)
 EVENING = (
@@ -45,14 +45,8 @@ async def archived(services: AppServices, script: Path, lines: Sequence[str], *t
     """All that is known after a conversation was archived by a model that answers so."""
     session = await hold(services, *lines, at=MONDAY)
     await trusted(services, script, answers=answers(facts=list(texts)))
-    await services.archive_queue.archive_session(session.guid)
-    await services.archive_queue.finish()
+    await archive(services, session)
     return {fact.fact: fact for fact in await services.facts.facts_of("mira-test")}
-
-
-@pytest.fixture
-def script(tmp_path: Path) -> Path:
-    return tmp_path / "script.json"
 
 
 async def test_true_facts_are_learnt_with_kind_and_date_and_false_ones_are_not(services: AppServices, script: Path):

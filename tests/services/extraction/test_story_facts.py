@@ -12,7 +12,7 @@ from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import ChatSession, SessionPart
 from lethe_app.domain.facts import ExtractedFact, FactKind, MadeBy
 from lethe_app.services.indexing.passage_sources import of_fact
-from tests.services.past_sessions import NUTS, answers, hold, trusted
+from tests.services.past_sessions import NUTS, answers, archive, hold, trusted
 
 HER = "mira-test"
 PLAYED = (
@@ -20,11 +20,6 @@ PLAYED = (
     "*She steps back into the shadow of the old gate.* I have a brother.",
 )
 NUTS_FACT = "Tomas is allergic to peanuts."
-
-
-@pytest.fixture
-def script(tmp_path: Path) -> Path:
-    return tmp_path / "script.json"
 
 
 async def sides(services: AppServices) -> dict[str, bool]:
@@ -70,8 +65,7 @@ async def test_what_a_model_reads_in_the_personas_lines_is_learnt_only_where_it_
     roses = {"facts": [{"line": 4, "fact": "Mira grows roses."}]}
     await trusted(services, script, answers=answers(facts=[roses, {"facts": [{"line": 1, "fact": NUTS_FACT}]}]))
 
-    await services.archive_queue.archive_session(session.guid)
-    await services.archive_queue.finish()
+    await archive(services, session)
 
     assert ("Mira grows roses." in await sides(services)) is wanted
     assert NUTS_FACT in await sides(services)
@@ -129,8 +123,7 @@ async def test_a_conversation_marked_before_it_is_over_is_read_as_a_story(servic
 async def test_facts_of_a_model_change_sides_too(services: AppServices, script: Path):
     session = await hold(services, *NUTS)
     await trusted(services, script, answers=answers())
-    await services.archive_queue.archive_session(session.guid)
-    await services.archive_queue.finish()
+    await archive(services, session)
     assert await sides(services) == {NUTS_FACT: False}
 
     await tick(services, session, True)

@@ -16,6 +16,7 @@ from lethe_app.domain.memory import MemoryUnit
 from lethe_app.services.maintenance.erasure import erase_backups
 from lethe_app.storage.backup import back_up
 from tests.services.maintenance.test_traces import CANARY, FILLER, files_with
+from tests.services.past_sessions import archive
 from tests.services.turns import MIRA, add_memory, say
 
 TOLD = (
@@ -48,8 +49,7 @@ async def day(services: AppServices, says: Callable[..., object]) -> date:
     own = await store.add_session(ChatSession(persona_id=MIRA, user_id="tomas", added=now() - timedelta(days=2)))
     day = await tell(services, own, 2, *TOLD, FILLER, "“Mm.”")
     for session in (long, own):
-        await services.archive_queue.archive_session(session.guid)
-    await services.archive_queue.finish()
+        await archive(services, session)
     await services.key_moments.look_through_days()
     conclusions = [Conclusion(f"Ines collects {CANARY}", day), Conclusion("Tomas works in Porto", day - timedelta(days=2))]
     await services.notebooks.create(MIRA, "Family", conclusions)

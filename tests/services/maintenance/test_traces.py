@@ -16,6 +16,7 @@ from lethe_app.domain.clock import now
 from lethe_app.services.maintenance.erasure import erase_backups
 from lethe_app.storage.backup import back_up
 from lethe_app.storage.row_mapping import column_values, save_row
+from tests.services.past_sessions import archive
 from tests.services.turns import MIRA, Talk, add_memory, say
 
 CANARY = "zanzibarite"
@@ -43,8 +44,7 @@ async def session(services: AppServices, says: Callable[..., object]) -> ChatSes
     session = await services.sessions.new(MIRA)
     await say(services, session, f"My sister collects {CANARY.title()}. I am allergic to {CANARY}.")
     await say(services, session, FILLER)
-    await services.archive_queue.archive_session(session.guid)
-    await services.archive_queue.finish()
+    await archive(services, session)
     await services.indexing.index_all_pending()
     other = await services.sessions.new(MIRA)
     await say(services, other, f"What do you know of {CANARY}?")
@@ -73,8 +73,7 @@ async def test_a_message_leaves_nothing_and_its_conversation_remains(services: A
     await say(services, session, "I am a carpenter in Porto.")
     turn = await say(services, session, f"My sister collects {CANARY.title()}. I am allergic to {CANARY}.")
     await say(services, session, FILLER)
-    await services.archive_queue.archive_session(session.guid)
-    await services.archive_queue.finish()
+    await archive(services, session)
     await services.indexing.index_all_pending()
     other = await services.sessions.new(MIRA)
     await say(services, other, "What do you know of my sister?")

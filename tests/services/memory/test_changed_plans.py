@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from lethe_app.composition.app_services import AppServices
-from tests.services.past_sessions import hold
+from tests.services.past_sessions import archive, hold
 
 FIRST = datetime(2026, 11, 2, 20, tzinfo=UTC)
 SECOND = datetime(2026, 11, 5, 20, tzinfo=UTC)
@@ -31,10 +31,9 @@ CHANGED = (
 )
 
 
-async def archive(services: AppServices, *lines: str, at: datetime) -> None:
+async def archive_lines(services: AppServices, *lines: str, at: datetime) -> None:
     session = await hold(services, *lines, at=at)
-    await services.archive_queue.archive_session(session.guid)
-    await services.archive_queue.finish()
+    await archive(services, session)
 
 
 async def known(services: AppServices) -> tuple[set[str], set[str]]:
@@ -44,8 +43,8 @@ async def known(services: AppServices) -> tuple[set[str], set[str]]:
 
 
 async def test_plans_that_changed_are_known_as_they_are_now(services: AppServices):
-    await archive(services, *PLANS, at=FIRST)
-    await archive(services, *CHANGED, at=SECOND)
+    await archive_lines(services, *PLANS, at=FIRST)
+    await archive_lines(services, *CHANGED, at=SECOND)
 
     held, outdated = await known(services)
 
@@ -65,16 +64,16 @@ async def test_plans_that_changed_are_known_as_they_are_now(services: AppService
 
 
 async def test_what_is_only_told_again_replaces_nothing(services: AppServices):
-    await archive(services, *PLANS, at=FIRST)
+    await archive_lines(services, *PLANS, at=FIRST)
     before, _nothing = await known(services)
-    await archive(services, *PLANS, at=SECOND.replace(month=11, day=4))
+    await archive_lines(services, *PLANS, at=SECOND.replace(month=11, day=4))
 
     assert await known(services) == (before, set())
 
 
 async def test_what_is_told_first_but_archived_later_does_not_replace_what_holds_now(services: AppServices):
-    await archive(services, *CHANGED, at=SECOND)
-    await archive(services, *PLANS, at=FIRST)
+    await archive_lines(services, *CHANGED, at=SECOND)
+    await archive_lines(services, *PLANS, at=FIRST)
 
     held, _outdated = await known(services)
     assert "Tomas moved to Lisbon on 2 November 2026." in held

@@ -25,14 +25,9 @@ from tests.services.turns import (
     write_world,
 )
 
+SETTINGS = {"recall_without_match": 0, "global_worlds": ["isles"], "rag_enabled": False}
+
 GROTTO = {"name": "Grotto", "content": "The grotto floods at noon.", "keywords_main": ["grotto"]}
-
-
-@pytest.fixture
-async def session(services: AppServices, says: Callable[..., object]) -> ChatSession:
-    await says(*["“Aye.”"] * 60)
-    await services.preferences.set(recall_without_match=0, global_worlds=["isles"], rag_enabled=False)
-    return await services.sessions.new(MIRA)
 
 
 async def ways(services: AppServices, session: ChatSession, *texts: str, title: str = "Grotto") -> list[str | None]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
@@ -26,12 +25,7 @@ from tests.services.turns import (
     say,
 )
 
-
-@pytest.fixture
-async def session(services: AppServices, says: Callable[..., object]) -> ChatSession:
-    await says(*["“Aye.”"] * 60)
-    await services.preferences.set(recall_without_match=0, rotation_minutes=0)
-    return await services.sessions.new(MIRA)
+SETTINGS = {"recall_without_match": 0, "rotation_minutes": 0}
 
 
 @pytest.fixture

@@ -33,13 +33,7 @@ from tests.services.turns import (
     spoke,
 )
 
-
-@pytest.fixture
-async def session(services: AppServices, says: Callable[..., object]) -> ChatSession:
-    """Nothing comes to mind at its beginning by itself."""
-    await says(*["“Aye.”"] * 60)
-    await services.preferences.set(recall_without_match=0)
-    return await services.sessions.new(MIRA)
+SETTINGS = {"recall_without_match": 0}
 
 
 # By word

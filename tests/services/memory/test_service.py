@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
@@ -15,6 +14,8 @@ from lethe_app.domain.memory import MemoryInsertion, MemoryType
 from lethe_app.errors import LetheError, StorageError
 from tests.services.turns import MIRA, Talk, add_memory, before_now, dump, spoke, unit
 
+SETTINGS = {}
+
 WINCH = "The cormorant nests beneath the broken winch."
 RAVENS = "Ravens sleep in the steeple."
 ASKED = "Where does the cormorant nest, near the broken winch?"
@@ -23,12 +24,6 @@ ASKED = "Where does the cormorant nest, near the broken winch?"
 async def found(services: AppServices, text: str = ASKED) -> list[str]:
     """What is nearest, as it goes into the prompt."""
     return [one.text for one in await services.memory_lookup.search(MIRA, text)]
-
-
-@pytest.fixture
-async def session(services: AppServices, says: Callable[..., object]) -> ChatSession:
-    await says(*["“Aye.”"] * 20)
-    return await services.sessions.new(MIRA)
 
 
 # Asking changes nothing

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-from lethe_app.domain.clock import use_clock
 from lethe_app.errors import LetheError
 from lethe_app.services.memory.working_memory import MAX_ENTRIES, WorkingMemory
 from lethe_app.storage.database import Database
@@ -25,13 +23,6 @@ class Clock:
 
     def __call__(self) -> datetime:
         return self.moment
-
-
-@pytest.fixture
-def clock() -> Iterator[Clock]:
-    clock = Clock()
-    with use_clock(clock):
-        yield clock
 
 
 async def keys(bench: WorkingMemory, namespace: str = HERE) -> list[str]:

@@ -16,7 +16,7 @@ from lethe_app.domain.clock import now, system_clock, use_clock
 from lethe_app.domain.facts import MadeBy
 from lethe_app.domain.recall import RecalledMemory
 from lethe_app.errors import FileError, LetheError
-from tests.services.past_sessions import NUTS, concluded, hold, trusted
+from tests.services.past_sessions import NUTS, archive, concluded, hold, trusted
 from tests.services.turns import MIRA, TurnOutcome, add_memory, prompt_of, say
 
 RICE = (
@@ -32,8 +32,7 @@ RICE = (
 async def over(services: AppServices, *lines: str) -> ChatSession:
     """A conversation that was held and archived."""
     session = await hold(services, *lines)
-    assert await services.archive_queue.archive_session(session.guid)
-    await services.archive_queue.finish()
+    await archive(services, session)
     return await services.sessions.open(session.guid)
 
 

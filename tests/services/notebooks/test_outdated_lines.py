@@ -12,7 +12,7 @@ from lethe_app.brain.notebooks.document import Conclusion
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact, MadeBy
-from tests.services.past_sessions import hold
+from tests.services.past_sessions import archive, hold
 from tests.services.turns import MIRA, prompt_of, say
 
 JOB = (
@@ -28,8 +28,7 @@ NEW_JOB = ("I work as a nurse in Braga now.", "A new beginning.")
 
 async def over(services: AppServices, *lines: str, days_ago: float = 0) -> None:
     session = await hold(services, *lines, at=now() - timedelta(days=days_ago))
-    assert await services.archive_queue.archive_session(session.guid)
-    await services.archive_queue.finish()
+    await archive(services, session)
     await services.notebook_writer.write_all_pending()
 
 

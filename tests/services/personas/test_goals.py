@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
-
-import pytest
 
 from lethe_app.agents.goals import CustomGoal, GoalDesigner, SessionGoals, may_use_roleplay
 from lethe_app.agents.task import AgentTask
 from lethe_app.composition.app_services import AppServices
 from lethe_app.config.options import RoleplayGoals
 from lethe_app.domain.agent_runs import RunOutcome
-from lethe_app.domain.clock import use_clock
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from tests.services.past_sessions import NUTS, chats_of, hold, trusted
-from tests.services.tasks import Clock, employ, leave, newest
+from tests.services.tasks import Clock, employ, leave_and_run, newest
 from tests.services.turns import MIRA
 
 AIMS = {"own": ["Learn all signals.", "Paint the hull."], "wishes": ["May Tomas see Ines."]}
@@ -32,13 +28,6 @@ def plan(title: str) -> dict[str, object]:
     }
 
 
-@pytest.fixture
-def clock() -> Iterator[Clock]:
-    clock = Clock()
-    with use_clock(clock):
-        yield clock
-
-
 async def past(services: AppServices, clock: Clock, **fields: object) -> None:
     session = await hold(services, *NUTS, at=clock.shown)
     reported = {"name": "Peanuts and Porto", "content": "They spoke of Ines."}
@@ -50,8 +39,7 @@ async def past(services: AppServices, clock: Clock, **fields: object) -> None:
 async def begin(services: AppServices, script: Path, clock: Clock, task: AgentTask, *answers: object) -> None:
     await employ(services, task)
     await trusted(services, script, answers=list(answers))
-    leave(services, clock)
-    await services.background_runner.run_next_task()
+    await leave_and_run(services, clock)
 
 
 async def goals(services: AppServices) -> list[MemoryUnit]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
@@ -11,12 +11,13 @@ import pytest
 
 from lethe_app.composition.app_services import AppServices
 from lethe_app.dates.future import parse_future_date
-from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.clock import now, use_clock
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from lethe_app.domain.persona import Weekday
 from lethe_app.errors import LetheError
 from tests.services.turns import DAY, MIRA, Talk, change_persona
+
+SETTINGS = {"recall_without_match": 0, "rotation_minutes": 0}
 
 SUNDAY = datetime(2026, 11, 22, 14, tzinfo=UTC)
 
@@ -26,13 +27,6 @@ def later(by: timedelta) -> Iterator[None]:
     moment = now() + by
     with use_clock(lambda: moment):
         yield
-
-
-@pytest.fixture
-async def session(services: AppServices, says: Callable[..., object]) -> ChatSession:
-    await says(*["“Aye.”"] * 60)
-    await services.preferences.set(recall_without_match=0, rotation_minutes=0)
-    return await services.sessions.new(MIRA)
 
 
 async def test_a_reminder_is_silent_until_its_day_and_then_comes_up_once(talk: Talk):

@@ -12,7 +12,7 @@ import pytest
 
 from lethe_app.composition.app_services import AppServices
 from lethe_app.config.options import ModelChoices
-from lethe_app.domain.chat import ChatSession, Message
+from lethe_app.domain.chat import Message
 from lethe_app.domain.model import LoadedModel, Usage
 from lethe_app.domain.presets import SamplerPreset
 from lethe_app.domain.prompt import Receipt
@@ -24,11 +24,6 @@ from tests.services.turns import Talk
 
 Says = Callable[..., object]
 CONTEXT, REPLY = 1024, 64
-
-
-@pytest.fixture
-async def session(services: AppServices) -> ChatSession:
-    return await services.sessions.new("mira-test")
 
 
 async def run_turn(turn: AsyncGenerator[TurnEvent]) -> tuple[Receipt, Usage, Message]:

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import timedelta
 
-import pytest
-
-from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import ChatSession
 from tests.services.turns import (
     MIRA,
@@ -18,13 +14,7 @@ from tests.services.turns import (
     say,
 )
 
-
-@pytest.fixture
-async def session(services: AppServices, says: Callable[..., object]) -> ChatSession:
-    """A new conversation in which nothing comes to mind by itself."""
-    await says(*["“Aye.”"] * 20)
-    await services.preferences.set(recall_without_match=0, session_memory_system=False, session_handling="current_only")
-    return await services.sessions.new(MIRA)
+SETTINGS = {"recall_without_match": 0, "session_memory_system": False, "session_handling": "current_only"}
 
 
 async def test_a_memory_stands_where_a_part_of_its_title_is_named(talk: Talk):

@@ -26,11 +26,6 @@ async def switch_style(talk: Talk, *, is_on: bool) -> None:
     await talk.services.session_speech.set_style(talk.session.guid, is_on=is_on)
 
 
-@pytest.fixture
-async def session(services):
-    return await services.sessions.new("mira-test")
-
-
 async def test_the_instruction_stands_between_the_message_and_the_reply(talk: Talk):
     await talk.says("Aye.")
     await switch_style(talk, is_on=True)

@@ -31,11 +31,6 @@ from tests.sweep import exhaustive
 DAY = timedelta(days=1)
 
 
-@pytest.fixture
-def script(tmp_path: Path) -> Path:
-    return tmp_path / "script.json"
-
-
 async def load(services: AppServices, folder: Path, context: int = 1024) -> None:
     path = folder / "small.json"
     path.write_text(json.dumps({"context": context}), encoding="utf-8")

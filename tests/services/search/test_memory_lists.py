@@ -16,7 +16,7 @@ from lethe_app.services.search import memory_lists
 from lethe_app.services.search.fact_lists import find_relevant_part
 from lethe_app.services.search.timeline import ExportHeadings, format_markdown
 from tests.retrieval.conftest import embed
-from tests.services.past_sessions import NUTS, chats_of, hold
+from tests.services.past_sessions import NUTS, archive, chats_of, hold
 
 HER = "mira-test"
 
@@ -69,8 +69,7 @@ async def test_a_line_says_what_the_memory_says(services: AppServices):
 async def test_a_conversation_in_which_nothing_was_worth_a_summary_is_no_memory(services: AppServices):
     small_talk, nuts = await hold(services, "Where does my sister live?", "Hm."), await hold(services, *NUTS)
     for session in (small_talk, nuts):
-        await services.archive_queue.archive_session(session.guid)
-    await services.archive_queue.finish()
+        await archive(services, session)
 
     assert SessionPart.SUMMARY in await services.archive_queue.parts(small_talk.guid)
     assert [line.guid for line in await lines(services)] == [str(nuts.guid)]
@@ -120,8 +119,7 @@ async def test_the_nearest_in_meaning_comes_first_with_its_distance_waiting_ones
 async def test_a_conversation_is_near_in_meaning_to_each_sentence_of_its_summary(services: AppServices):
     services.memory_index.set_embedder(embed, "words")
     session = await hold(services, *NUTS)
-    assert await services.archive_queue.archive_session(session.guid)
-    await services.archive_queue.finish()
+    await archive(services, session)
     await services.indexing.index_changes(100)
     summary = (await services.sessions.open(session.guid)).content
     sentences = summary.splitlines()

@@ -22,6 +22,7 @@ from tests.services.past_sessions import (
     NUTS,
     again,
     answers,
+    archive,
     archived_parts,
     chats_of,
     copy_home,
@@ -36,11 +37,6 @@ from tests.services.past_sessions import (
 
 NONSENSE = ["certainly!"] * 3
 LONG = {"paragraphs": ["The lamps on the piers were out once more.", "The watchman told of it, night after night."]}
-
-
-@pytest.fixture
-def script(tmp_path: Path) -> Path:
-    return tmp_path / "script.json"
 
 
 async def test_what_rules_can_make_is_there_at_once(services: AppServices):
@@ -89,8 +85,7 @@ async def test_a_trusted_model_makes_every_part_and_progress_is_told(services: A
     seen: list[ArchiveProgress] = []
     services.archive_queue.changed.add(seen.append)
 
-    await services.archive_queue.archive_session(session.guid)
-    await services.archive_queue.finish()
+    await archive(services, session)
 
     found, parts = await services.sessions.open(session.guid), await services.archive_queue.parts(session.guid)
     assert (found.name, found.relevance) == ("Peanuts and Porto", 4)
@@ -107,8 +102,7 @@ async def test_facts_of_a_trusted_model_do_not_stand_beside_the_same_in_the_word
     carpenter = stated(5, "I work as a carpenter at the old shipyard", "Tomas is a carpenter at the shipyard.", kind="work")
     await trusted(services, script, answers=answers(facts={"facts": [carpenter]}))
 
-    await services.archive_queue.archive_session(session.guid)
-    await services.archive_queue.finish()
+    await archive(services, session)
 
     assert [fact.fact for fact in await services.facts.facts_of("mira-test")] == ["Tomas is a carpenter at the shipyard."]
 
@@ -118,8 +112,7 @@ async def test_a_fact_the_model_made_up_is_not_learnt(services: AppServices, scr
     invented = {"facts": [stated(5, "I work as a carpenter", "Tomas is a famous Italian musician.")]}
     await trusted(services, script, answers=answers(facts=invented))
 
-    await services.archive_queue.archive_session(session.guid)
-    await services.archive_queue.finish()
+    await archive(services, session)
 
     assert await services.facts.facts_of("mira-test") == []
 
@@ -161,8 +154,7 @@ async def test_a_model_that_fails_at_facts_leaves_them_to_rules(services: AppSer
 async def test_what_a_model_failed_at_is_tried_by_another_but_not_by_it_again(services: AppServices, script: Path):
     session = await hold(services, *NUTS)
     await trusted(services, script, answers=answers(title=NONSENSE))
-    await services.archive_queue.archive_session(session.guid)
-    await services.archive_queue.finish()
+    await archive(services, session)
 
     assert await ArchiveJobs(services.database).requeue_parts(list(SessionPart), "good") == 0
     await trusted(services, script, name="better", answers=answers([SessionPart.TITLE]))
@@ -198,8 +190,7 @@ async def test_a_part_at_which_the_model_always_dies_does_not_hold_up_the_others
 async def test_what_a_model_made_stands_when_only_rules_could_make_it_again(services: AppServices, script: Path):
     session = await hold(services, *NUTS)
     await trusted(services, script, answers=answers())
-    await services.archive_queue.archive_session(session.guid)
-    await services.archive_queue.finish()
+    await archive(services, session)
     before = await archived_parts(services, session)
     await services.models.unload()
 
@@ -214,8 +205,7 @@ async def test_what_a_model_made_stands_when_only_rules_could_make_it_again(serv
 async def test_a_conversation_that_went_on_is_told_anew_even_if_only_rules_can(services: AppServices, script: Path):
     session = await hold(services, *NUTS)
     await trusted(services, script, answers=answers())
-    await services.archive_queue.archive_session(session.guid)
-    await services.archive_queue.finish()
+    await archive(services, session)
     await services.models.unload()
     session = await services.sessions.ensure_open(await services.sessions.open(session.guid))
     await hold(services, "I keep bees on the roof of my house.", "Bees! Tell me more.", session=session)
@@ -242,8 +232,7 @@ async def test_the_users_words_are_never_overwritten(services: AppServices, scri
     await services.archive_queue.update(session.guid)
     await services.archive_queue.finish()
     session = await services.sessions.ensure_open(await services.sessions.open(session.guid))
-    await services.archive_queue.archive_session(session.guid)
-    await services.archive_queue.finish()
+    await archive(services, session)
 
     found, parts = await services.sessions.open(session.guid), await services.archive_queue.parts(session.guid)
     assert (found.name, found.content) == ("Mine", "My own account.")
@@ -409,8 +398,7 @@ async def test_killed_at_any_moment_rules_finish_it_exactly_once(services: AppSe
     session = await hold(services, *NUTS)
     copies = await copies_of_every_moment(services, tmp_path / "moments")
 
-    await services.archive_queue.archive_session(session.guid)
-    await services.archive_queue.finish()
+    await archive(services, session)
 
     whole = await archived_parts(services, session)
     begun = 0
@@ -429,8 +417,7 @@ async def test_killed_at_any_moment_the_model_finishes_it_exactly_once(services:
     await trusted(services, script, answers=answers())
     copies = await copies_of_every_moment(services, tmp_path / "moments")
 
-    await services.archive_queue.archive_session(session.guid)
-    await services.archive_queue.finish()
+    await archive(services, session)
 
     whole, left = await archived_parts(services, session), set()
     for number, copy in enumerate(copies[:: max(1, len(copies) // 14)]):

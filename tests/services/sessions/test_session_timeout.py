@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import aclosing
 from datetime import timedelta
 from pathlib import Path
@@ -13,7 +13,6 @@ import pytest
 from lethe_app.agents.self_reflection import SelfReflection
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import ChatSession, PartState
-from lethe_app.domain.clock import use_clock
 from lethe_app.services.events import ReplyText, SessionReplaced
 from tests.services.past_sessions import NUTS, answers, chats_of, hold, opened, trusted
 from tests.services.tasks import Clock, Scripted, employ, kept_runs, leave, newest, nothing
@@ -21,13 +20,6 @@ from tests.services.turns import MIRA, change_persona, say, until
 
 Says = Callable[..., object]
 HOUR = timedelta(hours=1)
-
-
-@pytest.fixture
-def clock() -> Iterator[Clock]:
-    clock = Clock()
-    with use_clock(clock):
-        yield clock
 
 
 @pytest.fixture
@@ -387,8 +379,7 @@ async def test_tasks_done_while_the_user_is_away_see_the_evening(
 async def test_tasks_wait_until_the_model_has_archived_the_evening(
     services: AppServices, clock: Clock, evening: ChatSession, tmp_path: Path
 ):
-    task = Scripted(nothing)
-    await employ(services, task)
+    task = await employ(services, Scripted(nothing))
     await trusted(services, tmp_path / "model.json", answers=answers(), delay=0.0)
     await services.archive_queue.background.pause()
     leave(services, clock, HOUR)
@@ -410,8 +401,7 @@ async def test_tasks_wait_until_the_model_has_archived_the_evening(
 
 
 async def test_a_paused_archive_holds_no_task_up(services: AppServices, clock: Clock, evening: ChatSession, tmp_path: Path):
-    task = Scripted(nothing)
-    await employ(services, task)
+    task = await employ(services, Scripted(nothing))
     await trusted(services, tmp_path / "model.json", answers=answers())
     services.archive_queue.background.start(600.0)
     leave(services, clock, HOUR)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from uuid import UUID
 
 import pytest
@@ -19,14 +18,9 @@ from lethe_app.services.worlds.service import WorldOwner, WorldSaved, convert_to
 from lethe_app.services.worlds.world_trial import TrialInput, TrialOutcome
 from tests.services.turns import MIRA, Talk, dump, say, write_world
 
+SETTINGS = {"recall_without_match": 0, "rag_enabled": False}
+
 GROTTO = {"name": "Grotto", "content": "The grotto floods at noon.", "keywords_main": ["grotto"]}
-
-
-@pytest.fixture
-async def session(services: AppServices, says: Callable[..., object]) -> ChatSession:
-    await says(*["“Aye.”"] * 60)
-    await services.preferences.set(recall_without_match=0, rag_enabled=False)
-    return await services.sessions.new(MIRA)
 
 
 def world_of(*entries: dict[str, object], **fields: object) -> World:
