@@ -62,8 +62,8 @@ async def test_preloading_waits_until_it_may_continue(qapp: QApplication):
 
 
 @pytest.mark.usefixtures("styled_app")
-async def test_the_window_is_not_idle_while_the_user_writes_or_a_reply_is_generated(tmp_path: Path):
-    async with opened(tmp_path) as scene:
+async def test_the_window_is_not_idle_while_the_user_writes_or_a_reply_is_generated(tmp_path: Path, echo_model):
+    async with opened(tmp_path / "home", echo_model("Indeed.")) as scene:
         idleness = scene.services.idleness
 
         def is_left_alone() -> bool:
