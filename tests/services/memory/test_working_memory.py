@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
+from lethe_app.domain.clock import use_clock
 from lethe_app.errors import LetheError
 from lethe_app.services.memory.working_memory import MAX_ENTRIES, WorkingMemory
 from lethe_app.storage.database import Database
 from lethe_app.storage.memory.working_memory import WorkingMemoryRows
+from tests.services.tasks import Clock
 
 START = datetime(2026, 3, 4, 12, tzinfo=UTC)
 HERE, THERE = "session/a", "task/dream"
 MIRA, EDMUND = "mira", "edmund"
 
 
-class Clock:
-    def __init__(self) -> None:
-        self.moment = START
-
-    def __call__(self) -> datetime:
-        return self.moment
+@pytest.fixture
+def clock() -> Iterator[Clock]:
+    clock = Clock(START)
+    with use_clock(clock):
+        yield clock
 
 
 async def keys(bench: WorkingMemory, namespace: str = HERE) -> list[str]:
@@ -43,9 +45,9 @@ async def test_things_lie_there_for_five_minutes_or_as_long_as_is_said(home: Pat
     database, bench = await opened(home)
     await bench.save_entry(MIRA, HERE, "short", "a")
     await bench.save_entry(MIRA, HERE, "long", "b", lifetime=timedelta(hours=2))
-    clock.moment = START + timedelta(minutes=4, seconds=59)
+    clock.shown = START + timedelta(minutes=4, seconds=59)
     assert await keys(bench) == ["long", "short"]
-    clock.moment = START + timedelta(minutes=5)
+    clock.shown = START + timedelta(minutes=5)
     assert await keys(bench) == ["long"]
     assert await bench.get(MIRA, HERE, "short") is None
     await database.close()
@@ -90,11 +92,11 @@ async def test_it_survives_a_restart_without_what_has_expired(home: Path, clock:
     await bench.save_entry(MIRA, HERE, "short", "a")
     await bench.save_entry(MIRA, HERE, "long", "b", lifetime=timedelta(hours=2), category="web", tags=["one", "two"])
     await database.close()
-    clock.moment = START + timedelta(minutes=30)
+    clock.shown = START + timedelta(minutes=30)
     database, bench = await opened(home)
     (entry,) = await bench.entries_below(MIRA, HERE)
     assert (entry.value, entry.category, entry.tags) == ("b", "web", ["one", "two"])
-    assert await WorkingMemoryRows(database).delete_expired(clock.moment) == 1
+    assert await WorkingMemoryRows(database).delete_expired(clock.shown) == 1
     await database.close()
 
 
@@ -111,7 +113,7 @@ async def test_the_inventory_tells_keys_and_time_but_never_what_is_said(home: Pa
     database, bench = await opened(home)
     assert await bench.build_inventory(MIRA, HERE) == ""
     await bench.save_entry(MIRA, HERE, "page", "The secret word is swordfish.", category="web", tags=["news"])
-    clock.moment = START + timedelta(minutes=2)
+    clock.shown = START + timedelta(minutes=2)
     reported = await bench.build_inventory(MIRA, HERE)
     assert "page (3 min left; web; news)" in reported
     assert "swordfish" not in reported
