@@ -107,11 +107,10 @@ class CommandRunner:
         """
         self._stack.push(_QueuedCommand(title, redo_step, undo_step, self))
 
-    def notify_undoable(self, notifier: Notifier, text: str, restore: Step, is_open: Callable[[], bool] = lambda: True) -> None:
+    def notify_undoable(self, notifier: Notifier, text: str, restore: Step) -> None:
         """Show a notification of the newest command, with a button that undoes it; undoing the command closes it.
 
-        Once another command is on top of the stack, or the page and its stack are gone, and `is_open` is or
-        returns False, `restore` is run instead.
+        Once another command is on top of the stack, or the page and its stack are gone, `restore` is run instead.
         """
         stack = self._stack
         command = stack.command(stack.index() - 1) if stack.index() else None
@@ -120,8 +119,7 @@ class CommandRunner:
             await restore()
 
         def undo() -> None:
-            is_usable = command is not None and self.is_open and is_open()
-            if is_usable and stack.index() and stack.command(stack.index() - 1) is command:
+            if command is not None and self.is_open and stack.index() and stack.command(stack.index() - 1) is command:
                 stack.undo()
             else:
                 self._tasks.start_task(run_restore())

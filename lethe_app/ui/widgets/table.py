@@ -36,9 +36,7 @@ class Table(QTableView, Generic[Row]):
     menu_requested = Signal(object)
     """Position of the context menu, in global coordinates."""
 
-    def __init__(
-        self, table_model: FilteredTableModel[Row], theme: Theme, accessible_name: str, empty_text: str
-    ) -> None:
+    def __init__(self, table_model: FilteredTableModel[Row], theme: Theme, accessible_name: str, empty_text: str) -> None:
         """Set up the view. `empty_text` is the text shown if the list has no rows at all."""
         super().__init__()
         self.table_model, self._theme, self._empty_text = table_model, theme, empty_text

@@ -263,8 +263,7 @@ class MindPage(Page):
 
     def _show_writings(self, name: str, goal_memories: Sequence[ActiveGoal], journal_entries: Sequence[MemoryUnit]) -> None:
         goals = [
-            self._note_of(one.memory, one.memory.name or self.tr("Goal"), format_expiry(one.days_left))
-            for one in goal_memories
+            self._note_of(one.memory, one.memory.name or self.tr("Goal"), format_expiry(one.days_left)) for one in goal_memories
         ]
         journal = [self._note_of(one, one.name or self.tr("Entry"), format_age(one.added, now())) for one in journal_entries]
         empty_text = self.tr("No goals yet. The goals of {name} are listed here, with the time until they expire.")

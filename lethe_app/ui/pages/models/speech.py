@@ -21,9 +21,7 @@ from lethe_app.ui.widgets.layouts import build_row
 class SpeechModelSheet(CardColumn):
     """Card with the model in use, above those of the downloads, which the page adds."""
 
-    def __init__(
-        self, context: PageContext, downloads: Downloads, preferences: Preferences, dictation: Dictation
-    ) -> None:
+    def __init__(self, context: PageContext, downloads: Downloads, preferences: Preferences, dictation: Dictation) -> None:
         super().__init__()
         self._context, self._downloads, self._preferences, self._dictation = context, downloads, preferences, dictation
         column = self.add_card(
