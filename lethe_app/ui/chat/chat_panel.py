@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QToolButton, QVBoxLayout, QWidget
+from operator import attrgetter
+
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from lethe_app.ui.chat.composer import Composer
 from lethe_app.ui.chat.speaker_chooser import SpeakerChooser
 from lethe_app.ui.chat.speech_buttons import SpeechButtons
 from lethe_app.ui.chat.status_line import StatusLine
-from lethe_app.ui.core.accessibility import set_button_tooltip
 from lethe_app.ui.core.actions import action_tooltip
-from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.palette import ICON, SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.core.theme import Theme
+from lethe_app.ui.widgets.buttons import IconButton
 from lethe_app.ui.widgets.labels import ElidedLabel, build_badge
 
 MIN_TAGLINE_SHARE = 0.6
@@ -86,7 +86,7 @@ class ChatPanel(QFrame):
 
     def apply_theme(self) -> None:
         """Apply the icons of the current theme."""
-        self.header.apply_theme()
+        self.header.speech.apply_theme()
         self.speaker_chooser.apply_theme()
         self.composer.apply_theme()
 
@@ -101,15 +101,11 @@ class ChatHeader(QFrame):
         self.setObjectName("header")
         self.setMinimumHeight(52)
         self.theme = theme
-        self.sidebar_button = QToolButton()
-        self.sidebar_button.setIconSize(QSize(ICON, ICON))
-        set_button_tooltip(self.sidebar_button, action_tooltip("sidebar"))
+        self.sidebar_button = IconButton(theme, "menu", action_tooltip("sidebar"), colour=attrgetter("text"))
         self.sidebar_button.hide()
         self.name_label = ElidedLabel(min_width=144)
         self.name_label.setProperty("title", True)
-        self.group_button = QToolButton()
-        self.group_button.setIconSize(QSize(ICON - 2, ICON - 2))
-        set_button_tooltip(self.group_button, action_tooltip("group"))
+        self.group_button = IconButton(theme, "users", action_tooltip("group"), size=ICON - 2)
         self.group_button.hide()
         self.tagline_label = ElidedLabel(min_share=MIN_TAGLINE_SHARE)
         self.tagline_label.setProperty("quiet", True)
@@ -131,13 +127,7 @@ class ChatHeader(QFrame):
         row.addWidget(self.tagline_label, 1)
         row.addWidget(self.status)
         row.addWidget(self.speech)
-        theme.changed.connect(self.apply_theme)
-
-    def apply_theme(self) -> None:
-        """Apply the icons of the current theme."""
-        self.sidebar_button.setIcon(load_icon("menu", self.theme.palette.text))
-        self.group_button.setIcon(load_icon("users", self.theme.palette.muted))
-        self.speech.apply_theme()
+        theme.changed.connect(self.speech.apply_theme)
 
     def add_button(self, button: QWidget) -> None:
         """Add a button at the right end."""

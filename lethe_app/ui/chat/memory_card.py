@@ -9,7 +9,7 @@ from uuid import UUID
 
 from PySide6.QtCore import QLocale, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from lethe_app.services.chat.reply_source_reader import RecallTrace, ReplyMemory, SourceKind, StatementOrigin
 from lethe_app.ui.chat import memory_labels
@@ -20,6 +20,7 @@ from lethe_app.ui.core.icons import render_icon
 from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_2, SPACE_3
 from lethe_app.ui.core.reason_labels import format_reason
 from lethe_app.ui.core.theme import Theme
+from lethe_app.ui.widgets.buttons import build_button
 from lethe_app.ui.widgets.labels import ElidedLabel
 from lethe_app.ui.widgets.text_area import TextAreaField
 
@@ -44,16 +45,12 @@ class CardContext:
 class MemoryCard(QFrame):
     """Card that emits requests as signals; it changes no data itself."""
 
-    pin_requested = Signal(object, bool)
-    """Emitted with the `ReplyMemory` memory and whether to pin it."""
+    command_chosen = Signal(str, object)
+    """Emitted with one of the commands pin, unpin, forget, mark irrelevant and go to source, and the `ReplyMemory`, or the
+    `StatementOrigin` to go to.
+    """
     text_saved = Signal(object, str)
-    """Emitted with the `ReplyMemory` memory and its new text."""
-    forget_requested = Signal(object)
-    """Emitted with the `ReplyMemory` memory that is to be forgotten."""
-    irrelevant_marked = Signal(object)
-    """Emitted with the `ReplyMemory` memory that the user marks as irrelevant to the reply."""
-    source_requested = Signal(object)
-    """Emitted with the `StatementOrigin` to go to."""
+    """Emitted with the `ReplyMemory` and its new text."""
 
     def __init__(self, theme: Theme, memory: ReplyMemory, reply_context: CardContext, *, is_open: bool = False) -> None:
         """Build the card; `is_open` expands its details, such as scores."""
@@ -140,7 +137,9 @@ class MemoryCard(QFrame):
         words = memory_labels.format_source(source, self._reply_context.current_time)
         name = tr("Go to message: {where}") if source.message else tr("Go to conversation: {where}")
         return LinkButton(
-            tr("{where} ↗").format(where=words), name.format(where=words), lambda: self.source_requested.emit(source)
+            tr("{where} ↗").format(where=words),
+            name.format(where=words),
+            lambda: self.command_chosen.emit("go to source", source),
         )
 
     def _apply_theme(self) -> None:
@@ -161,18 +160,19 @@ class MemoryCard(QFrame):
         self.tool_buttons: dict[str, CardButton] = {}
         if memory.can_be_pinned:
             words = tr("Unpin") if memory.pinned else tr("Pin (always included)")
-            pin = self._add_tool_button(line, "pin", words, lambda: self.pin_requested.emit(memory, not memory.pinned))
+            pin = self._add_tool_button(
+                line, "pin", words, lambda: self.command_chosen.emit("unpin" if memory.pinned else "pin", memory)
+            )
             pin.setCheckable(True)
             pin.setChecked(memory.pinned)
-            pin.apply_theme()
         if memory.can_be_edited:
             self._add_tool_button(line, "edit", tr("Edit memory"), self.open_editor)
         if memory.can_be_objected_to:
             words = tr("Mark as irrelevant")
-            self._add_tool_button(line, "lower", words, lambda: self.irrelevant_marked.emit(memory))
+            self._add_tool_button(line, "lower", words, lambda: self.command_chosen.emit("mark irrelevant", memory))
         if memory.can_be_forgotten:
             words = tr("Forget conversation") if memory.kind is SourceKind.CONVERSATION else tr("Forget memory")
-            self._add_tool_button(line, "trash", words, lambda: self.forget_requested.emit(memory))
+            self._add_tool_button(line, "trash", words, lambda: self.command_chosen.emit("forget", memory))
         return line
 
     def _add_tool_button(self, line: QHBoxLayout, icon_name: str, tooltip: str, callback: Callable[[], object]) -> CardButton:
@@ -187,15 +187,10 @@ class MemoryCard(QFrame):
             return
         field = TextAreaField(tr("Memory text"), 2, 12)
         field.set_text(self.memory.text)
-        save, cancel = QPushButton(tr("Save")), QPushButton(tr("Cancel"))
-        save.setProperty("primary", True)
-        cancel.setProperty("filled", True)
-        save.clicked.connect(lambda: self._save_text(field.text))
-        cancel.clicked.connect(self.close_editor)
         buttons = QHBoxLayout()
         buttons.setSpacing(SPACE_2)
-        buttons.addWidget(save)
-        buttons.addWidget(cancel)
+        buttons.addWidget(build_button(tr("Save"), lambda: self._save_text(field.text), primary=True))
+        buttons.addWidget(build_button(tr("Cancel"), self.close_editor))
         buttons.addStretch(1)
         self._editor = QWidget()
         column = QVBoxLayout(self._editor)

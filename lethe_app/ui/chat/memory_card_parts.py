@@ -4,50 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QLabel, QPushButton, QSizePolicy, QToolButton, QWidget
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel, QPushButton, QSizePolicy, QWidget
 
-from lethe_app.ui.core.accessibility import set_button_tooltip
 from lethe_app.ui.core.formatting import insert_break_points
-from lethe_app.ui.core.icons import BUTTON_ICON_SIZE, load_button_icon, load_icon
-from lethe_app.ui.core.palette import ICON, SPACE_1
+from lethe_app.ui.core.icons import BUTTON_ICON_SIZE, load_button_icon
+from lethe_app.ui.core.palette import ICON, SPACE_1, Palette
 from lethe_app.ui.core.theme import Theme
+from lethe_app.ui.widgets.buttons import ElidedButton, IconButton
 from lethe_app.ui.widgets.labels import create_text_label
 
 
-class LinkButton(QPushButton):
+class LinkButton(ElidedButton):
     """Button that looks like a link; its text is elided in the middle to one line."""
 
     def __init__(self, label: str, tooltip: str, on_click: Callable[[], object], parent: QWidget | None = None) -> None:
         """Create a link that calls `on_click`; `tooltip` is also its accessible name and says where the link leads."""
-        super().__init__(parent)
-        self._label = label
+        super().__init__(parent, padding=SPACE_1, min_width=40, elide_mode=Qt.TextElideMode.ElideMiddle)
         self.setProperty("link", True)
         self.setAccessibleName(tooltip)
         self.setToolTip(tooltip)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.clicked.connect(lambda _checked=False: on_click())
-        self._elide_label()
+        self.set_full_text(label)
 
     def set_label(self, label: str) -> None:
         """Set another text, which is also the accessible name; the tooltip is removed."""
-        self._label = label
         self.setAccessibleName(label)
         self.setToolTip("")
-        self._elide_label()
-
-    def _elide_label(self) -> None:
-        available_width = self.width() - SPACE_1
-        self.setText(self.fontMetrics().elidedText(self._label, Qt.TextElideMode.ElideMiddle, available_width))
-
-    def minimumSizeHint(self) -> QSize:
-        return QSize(40, super().minimumSizeHint().height())
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._elide_label()
+        self.set_full_text(label)
 
 
 class CollapsibleHeading(QPushButton):
@@ -69,24 +55,16 @@ class CollapsibleHeading(QPushButton):
         self.setIcon(load_button_icon(arrow, self._theme.palette.muted))
 
 
-class CardButton(QToolButton):
-    """Icon button; `tooltip` is also its accessible name."""
+class CardButton(IconButton):
+    """Icon button that calls `callback`; amber if it is checked, which means pinned on cards."""
 
-    def __init__(
-        self, theme: Theme, icon_name: str, tooltip: str, callback: Callable[[], object], parent: QWidget | None = None
-    ) -> None:
-        super().__init__(parent)
-        self._theme, self._icon_name = theme, icon_name
-        self.setIconSize(QSize(ICON - 2, ICON - 2))
-        set_button_tooltip(self, tooltip)
+    def __init__(self, theme: Theme, icon_name: str, tooltip: str, callback: Callable[[], object]) -> None:
+        super().__init__(theme, icon_name, tooltip, colour=self._choose_colour, size=ICON - 2)
         self.clicked.connect(lambda _checked=False: callback())
-        theme.changed.connect(self.apply_theme)
-        self.apply_theme()
+        self.toggled.connect(self._apply_theme)
 
-    def apply_theme(self) -> None:
-        """Apply the icon of the current theme: amber if the button is checked, which means pinned on cards."""
-        palette = self._theme.palette
-        self.setIcon(load_icon(self._icon_name, palette.amber if self.isChecked() else palette.muted))
+    def _choose_colour(self, palette: Palette) -> str:
+        return palette.amber if self.isChecked() else palette.muted
 
 
 def create_selectable_label(text: str, *style_properties: str) -> QLabel:

@@ -34,18 +34,10 @@ MAX_BLOCKED_SHOWN = 12
 class MemoryPanel(QFrame):
     """View of the recall of one reply. It emits requests as signals, which `ui/controllers/memory_panel.py` handles."""
 
-    pin_requested = Signal(object, bool)
-    """Emitted with the `ReplyMemory` memory and whether to pin it."""
+    command_chosen = Signal(str, object)
+    """Emitted with a command of a `MemoryCard` and its subject, or with “mark relevant” and the id of a memory."""
     text_saved = Signal(object, str)
-    """Emitted with the `ReplyMemory` memory and its new text."""
-    forget_requested = Signal(object)
-    """Emitted with the `ReplyMemory` memory that is to be forgotten."""
-    irrelevant_marked = Signal(object)
-    """Emitted with the `ReplyMemory` memory that the user marks as irrelevant."""
-    irrelevant_unmarked = Signal(object)
-    """Emitted with the id of a memory whose mark as irrelevant is removed."""
-    source_requested = Signal(object)
-    """Emitted with the `StatementOrigin` to go to."""
+    """Emitted with the `ReplyMemory` and its new text."""
     newest_requested = Signal()
     """Emitted to show the newest reply."""
     prompt_requested = Signal()
@@ -205,14 +197,8 @@ class MemoryPanel(QFrame):
             self._add_explanation(*explain_no_memories(sources, reply_context.persona_name))
         for one in sorted(sources.recalled, key=lambda one: one.is_world and not one.recollection.is_notebook):
             card = MemoryCard(self._theme, one, reply_context, is_open=one.recollection.memory in self._expanded_cards)
-            for signal, panel_signal in (
-                (card.pin_requested, self.pin_requested),
-                (card.text_saved, self.text_saved),
-                (card.forget_requested, self.forget_requested),
-                (card.irrelevant_marked, self.irrelevant_marked),
-                (card.source_requested, self.source_requested),
-            ):
-                signal.connect(panel_signal)
+            card.command_chosen.connect(self.command_chosen)
+            card.text_saved.connect(self.text_saved)
             self.cards.append(card)
             self._add_widget(card)
         if sources.stable_content:
@@ -316,7 +302,11 @@ class MemoryPanel(QFrame):
         if is_unwanted:
             tooltip = self.tr("Mark “{name}” as relevant to this reply").format(name=shorten_text(name, 40))
             column.addWidget(
-                LinkButton(self.tr("Mark as relevant"), tooltip, lambda: self.irrelevant_unmarked.emit(blocked_memory.memory))
+                LinkButton(
+                    self.tr("Mark as relevant"),
+                    tooltip,
+                    lambda: self.command_chosen.emit("mark relevant", blocked_memory.memory),
+                )
             )
 
     def _apply_theme(self) -> None:

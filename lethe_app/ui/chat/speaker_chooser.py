@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSizePolicy, QWidget
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QWidget
 
 from lethe_app.ui.core.actions import action_tooltip
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.palette import SPACE_2
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.transcript.row_layout import COLUMN_MARGIN, MAX_COLUMN_WIDTH
+from lethe_app.ui.widgets.buttons import ElidedButton
 
 ARROW_SIZE = 14
-BUTTON_PADDING = 2 * SPACE_2 + ARROW_SIZE + SPACE_2
-"""Pixels that the button takes besides its text."""
 MENU_KEYS = {Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Down, Qt.Key.Key_Up}
 """Keys that open the menu."""
 
@@ -52,12 +51,11 @@ class SpeakerChooser(QWidget):
         self.button.setIcon(load_icon("chevron-down", self._theme.palette.muted, ARROW_SIZE))
 
 
-class ChoiceButton(QPushButton):
+class ChoiceButton(ElidedButton):
     """Button with an elided text and an arrow behind it; the whole text is in the tooltip."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._full_text = ""
+        super().__init__(parent, padding=2 * SPACE_2 + 2, min_width=96)
         self.setProperty("small", True)
         self.setLayoutDirection(Qt.LayoutDirection.RightToLeft)  # puts the arrow to the right of the text
         self.setIconSize(QSize(ARROW_SIZE, ARROW_SIZE))
@@ -65,28 +63,9 @@ class ChoiceButton(QPushButton):
 
     def set_full_text(self, text: str) -> None:
         """Set the text; it is elided to the current width."""
-        self._full_text = text
+        super().set_full_text(text)
         self.setAccessibleName(text)
         self.setToolTip(f"{text}\n{action_tooltip('choose_speaker')}")
-        self.updateGeometry()
-        self._elide_text()
-
-    def _elide_text(self) -> None:
-        available_width = max(40, self.width() - BUTTON_PADDING)
-        shown = self.fontMetrics().elidedText(self._full_text, Qt.TextElideMode.ElideRight, available_width)
-        # A single & would mark a mnemonic.
-        self.setText(shown.replace("&", "&&"))
-
-    def sizeHint(self) -> QSize:
-        """Return the width of the whole text, because the text that is set may be elided already."""
-        return QSize(self.fontMetrics().horizontalAdvance(self._full_text) + BUTTON_PADDING + 2, super().sizeHint().height())
-
-    def minimumSizeHint(self) -> QSize:
-        return QSize(96, super().minimumSizeHint().height())
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._elide_text()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in MENU_KEYS:

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import time
 
-from PySide6.QtCore import QLocale, QSize, Qt, QTimer
-from PySide6.QtGui import QIcon, QResizeEvent
-from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
+from PySide6.QtCore import QLocale, Qt, QTimer
+from PySide6.QtGui import QIcon
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from lethe_app.services.models.recommendation import words_per_second
 from lethe_app.ui.core.formatting import abbreviate_tokens, format_count, format_recalled_count
+from lethe_app.ui.widgets.buttons import ElidedButton
 
 RESULT_DISPLAY_MS = 10_000
 """Milliseconds for which the figures of the last reply are shown."""
 
 
-class StatusLine(QPushButton):
+class StatusLine(ElidedButton):
     """Line at the right of the header. The current activity replaces the description of the model while it lasts."""
 
     def __init__(self, parent: QWidget | None = None, result_display_ms: int = RESULT_DISPLAY_MS) -> None:
-        super().__init__(parent)
+        super().__init__(parent, padding=18, min_width=96)
         self.setObjectName("status")
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
@@ -32,16 +33,6 @@ class StatusLine(QPushButton):
         self._result_timer = QTimer(self, singleShot=True, interval=result_display_ms)
         self._result_timer.timeout.connect(lambda: self._set_activity_text(""))
         self._refresh_text()
-
-    @property
-    def full_text(self) -> str:
-        """Return the whole text, even if it is elided on display."""
-        return (
-            self._web_request_text
-            or self._search_text
-            or self._activity_text
-            or " · ".join(part for part in (self._model_text, self._background_text) if part)
-        )
 
     # Model
 
@@ -154,6 +145,8 @@ class StatusLine(QPushButton):
         self._refresh_text()
 
     def _refresh_text(self) -> None:
+        model_text = " · ".join(part for part in (self._model_text, self._background_text) if part)
+        self.set_full_text(self._web_request_text or self._search_text or self._activity_text or model_text)
         template = self.tr("Internet: {words}") if self._web_request_text else self.tr("Model: {words}")
         parts = [template.format(words=self.full_text.removeprefix("● "))]
         lines = (
@@ -168,23 +161,3 @@ class StatusLine(QPushButton):
         self.setAccessibleName(". ".join(parts))
         self.setAccessibleDescription(self._model_description.replace("\n", " "))
         self.setToolTip("\n".join(line for line in lines if line))
-        self.updateGeometry()
-        self._elide_text()
-
-    def _elide_text(self) -> None:
-        available_width = max(40, self.width() - 18 - self._icon_width)
-        self.setText(self.fontMetrics().elidedText(self.full_text, Qt.TextElideMode.ElideRight, available_width))
-
-    @property
-    def _icon_width(self) -> int:
-        return 0 if self.icon().isNull() else self.iconSize().width() + 6
-
-    def sizeHint(self) -> QSize:
-        return QSize(self.fontMetrics().horizontalAdvance(self.full_text) + 22 + self._icon_width, super().sizeHint().height())
-
-    def minimumSizeHint(self) -> QSize:
-        return QSize(96, super().minimumSizeHint().height())
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._elide_text()

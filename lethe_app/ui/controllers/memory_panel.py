@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
+from uuid import UUID
 
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
@@ -22,9 +23,8 @@ from lethe_app.ui.core.labels.dates import format_day, format_time, local_day
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Awaitable, Callable, Sequence
     from typing import Any
-    from uuid import UUID
 
     from lethe_app.services.chat.reply_actions import ReplyActions
     from lethe_app.services.chat.reply_source_reader import ReplySourceReader
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from lethe_app.ui.core.tasks import TaskRunner
     from lethe_app.ui.shell.main_window import MainWindow
     from lethe_app.ui.transcript.chat_view import ChatView
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -97,14 +99,8 @@ class MemoryPanelController(Controller):
         panel.focus_left.connect(self._return_focus)
         panel.newest_requested.connect(self._go_to_newest)
         panel.prompt_requested.connect(lambda: self._open_prompt_inspector(self.reply_id))
-        panel.source_requested.connect(self._go_to_source)
-        panel.pin_requested.connect(lambda one, pinned: self._tasks.start_task(self._pin_memory(one, is_pinned=pinned)))
-        panel.text_saved.connect(lambda one, text: self._tasks.start_task(self._save_text(one, text)))
-        panel.forget_requested.connect(lambda one: self._tasks.start_task(self._forget_memory(one), key="forget"))
-        panel.irrelevant_marked.connect(lambda one: self._tasks.start_task(self._mark_irrelevant(one)))
-        panel.irrelevant_unmarked.connect(
-            lambda memory: self._tasks.start_task(self._unmark_irrelevant(memory, self.shown_sources))
-        )
+        panel.text_saved.connect(lambda memory, text: self._tasks.start_task(self._save_text(memory, text)))
+        panel.command_chosen.connect(self._run_command)
         self._actions.connect(memory_panel=self._toggle_panel)
 
     def _add_links(self) -> None:
@@ -126,7 +122,6 @@ class MemoryPanelController(Controller):
         self.toggle_button = CardButton(self._theme, "panel", action_tooltip("memory_panel"), self._panes.toggle_panel)
         self.toggle_button.setCheckable(True)
         self.toggle_button.setChecked(self._panes.is_panel_open)
-        self.toggle_button.apply_theme()
         self._header.add_button(self.toggle_button)
 
     def _toggle_panel(self) -> None:
@@ -197,7 +192,6 @@ class MemoryPanelController(Controller):
 
     def _on_panel_shown(self, is_open: bool) -> None:
         self.toggle_button.setChecked(is_open)
-        self.toggle_button.apply_theme()
         self._schedule_refresh()
 
     def _schedule_refresh(self) -> None:
@@ -210,9 +204,11 @@ class MemoryPanelController(Controller):
         self._tasks.start_task(self._messages.annotations.memory_counts.refresh(), key="memory marks")
         self._schedule_refresh()
 
-    async def _on_sources_changed(self) -> None:
-        """Update the panel and the numbers of memories after an action of the user in the panel."""
+    async def _apply(self, change: Awaitable[T]) -> T:
+        """Await a change that the user made in the panel, then update the panel and the numbers of memories."""
+        result = await change
         self._refresh_all()
+        return result
 
     async def _show_reply(self) -> None:
         reply_id = self.reply_id
@@ -285,32 +281,35 @@ class MemoryPanelController(Controller):
             self._choose_reply(reply_id)
         self._actions["inspector"].trigger()
 
-    def _go_to_source(self, source: StatementOrigin) -> None:
-        self._open_session(source.session, source.message)
+    def _run_command(self, name: str, subject: ReplyMemory | StatementOrigin | UUID) -> None:
+        """Run a command of the panel on the memory, source or id that it concerns."""
+        if isinstance(subject, StatementOrigin):
+            self._open_session(subject.session, subject.message)
+        elif isinstance(subject, UUID):
+            self._tasks.start_task(self._unmark_irrelevant(subject, self.shown_sources))
+        elif name == "forget":
+            self._tasks.start_task(self._forget_memory(subject), key="forget")
+        elif name == "mark irrelevant":
+            self._tasks.start_task(self._mark_irrelevant(subject))
+        else:
+            self._tasks.start_task(self._pin_memory(subject, is_pinned=name == "pin"))
 
     async def _pin_memory(self, memory: ReplyMemory, *, is_pinned: bool) -> None:
-        await self._services.reply_actions.pin(memory, pinned=is_pinned)
-        await self._on_sources_changed()
+        await self._apply(self._services.reply_actions.pin(memory, pinned=is_pinned))
 
     async def _save_text(self, memory: ReplyMemory, text: str) -> None:
-        restore_text = await self._services.reply_actions.write(memory, text)
-        await self._on_sources_changed()
-
-        async def undo() -> None:
-            await restore_text()
-            await self._on_sources_changed()
-
-        self._notifier.notify_undoable(self.tr("The memory was edited."), self._tasks.create_callback(undo))
+        restore_text = await self._apply(self._services.reply_actions.write(memory, text))
+        undo = self._tasks.create_callback(lambda: self._apply(restore_text()))
+        self._notifier.notify_undoable(self.tr("The memory was edited."), undo)
 
     async def _forget_memory(self, memory: ReplyMemory) -> None:
         """Forget a memory. Only a whole session needs a confirmation; everything can be undone."""
         sources = self.shown_sources
         if sources is None or (memory.kind is SourceKind.CONVERSATION and not await self._confirm_forgetting(memory)):
             return
-        await self._services.reply_actions.forget_memory(memory, sources.persona_id)
-        await self._on_sources_changed()
+        await self._apply(self._services.reply_actions.forget_memory(memory, sources.persona_id))
         text = shorten_text(memory.recollection.title or memory_labels.format_card_text(memory), 60)
-        undo = self._tasks.create_callback(self._restore_memory, memory)
+        undo = self._tasks.create_callback(lambda: self._apply(self._services.reply_actions.restore(memory)))
         self._notifier.notify_undoable(self.tr("Forgotten: “{words}”").format(words=text), undo)
 
     async def _confirm_forgetting(self, memory: ReplyMemory) -> bool:
@@ -324,21 +323,15 @@ class MemoryPanelController(Controller):
         )
         return await run_dialog(question)
 
-    async def _restore_memory(self, memory: ReplyMemory) -> None:
-        await self._services.reply_actions.restore(memory)
-        await self._on_sources_changed()
-
     async def _mark_irrelevant(self, surfaced_memory: ReplyMemory) -> None:
         sources, memory_id = self.shown_sources, surfaced_memory.recollection.memory
         if sources is None:
             return
-        await self._services.reply_actions.object_to(memory_id, sources)
-        await self._on_sources_changed()
+        await self._apply(self._services.reply_actions.object_to(memory_id, sources))
         detail = self.tr("A regenerated reply will not use it, and similar messages will recall it less often.")
         undo = self._tasks.create_callback(self._unmark_irrelevant, memory_id, sources)
         self._notifier.notify_undoable(self.tr("Marked as irrelevant."), undo, detail)
 
     async def _unmark_irrelevant(self, memory_id: UUID, sources: ReplySources | None) -> None:
         if sources is not None:
-            await self._services.reply_actions.withdraw_objection(memory_id, sources)
-            await self._on_sources_changed()
+            await self._apply(self._services.reply_actions.withdraw_objection(memory_id, sources))

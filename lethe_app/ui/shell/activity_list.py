@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QPoint, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QSizePolicy, QVBoxLayout, QWidget
 
 from lethe_app.ui.core.formatting import format_count
 from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.core.theme import Theme
-from lethe_app.ui.widgets.buttons import build_button
+from lethe_app.ui.widgets.buttons import ElidedButton, build_button
 from lethe_app.ui.widgets.labels import create_text_label
 
 LIST_WIDTH = 340
@@ -33,14 +33,13 @@ class ActivityItem:
     is_paused: bool = False
 
 
-class ActivityButton(QPushButton):
+class ActivityButton(ElidedButton):
     """Button that shows the number of running tasks and opens the list; hidden without tasks."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(parent, padding=2 * SPACE_4, min_width=0)
         self._theme = theme
         self._activities: tuple[ActivityItem, ...] = ()
-        self._full_text = ""
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)  # a long text must not widen the sidebar
         self.activity_list = ActivityList(self)
         self.setProperty("quiet", True)
@@ -54,23 +53,13 @@ class ActivityButton(QPushButton):
         self._activities = tuple(activities)
         running = [one for one in self._activities if not one.is_paused]
         words = format_count(len(running), self.tr("{n} task running"), self.tr("{n} tasks running"))
-        self._full_text = running[0].title if len(running) == 1 else words if running else self.tr("Paused")
-        self._elide_text()
-        self.setToolTip(self._full_text)
-        self.setAccessibleName(self.tr("Background tasks: {words}").format(words=self._full_text))
+        self.set_full_text(running[0].title if len(running) == 1 else words if running else self.tr("Paused"))
+        self.setToolTip(self.full_text)
+        self.setAccessibleName(self.tr("Background tasks: {words}").format(words=self.full_text))
         self.setVisible(bool(self._activities))
         self.activity_list.show_activities(self._activities)
         if not self._activities:
             self.activity_list.hide()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._elide_text()
-
-    def _elide_text(self) -> None:
-        """Elide the text to the width of the button; tooltip and accessible name contain all of it."""
-        available_width = max(self.width() - 2 * SPACE_4, 0)
-        self.setText(self.fontMetrics().elidedText(self._full_text, Qt.TextElideMode.ElideRight, available_width))
 
     def _open_list(self) -> None:
         self.activity_list.adjustSize()

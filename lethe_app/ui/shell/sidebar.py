@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QT_TRANSLATE_NOOP, QModelIndex, QPoint, QSize, Qt, Signal
+from PySide6.QtCore import QT_TRANSLATE_NOOP, QModelIndex, QPoint, Qt, Signal
 from PySide6.QtGui import QAction, QIcon, QKeyEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -25,9 +25,10 @@ from lethe_app.ui.core.accessibility import announce, name_field_buttons, set_bu
 from lethe_app.ui.core.actions import action_shortcut, action_title, action_tooltip
 from lethe_app.ui.core.formatting import format_count
 from lethe_app.ui.core.icons import BUTTON_ICON_SIZE, load_button_icon, load_icon
-from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_2, SPACE_3
+from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3
 from lethe_app.ui.shell.activity_list import ActivityButton
 from lethe_app.ui.shell.sidebar_model import PersonaRow, SessionRow, SidebarModel
+from lethe_app.ui.widgets.buttons import IconButton
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -119,11 +120,8 @@ class Sidebar(QFrame):
         self._below = QVBoxLayout()
         self._below.setContentsMargins(SPACE_3, 0, SPACE_3, 0)
         self._below.addWidget(self.new_persona_button)
-        self.gear_button = QToolButton()
-        self.gear_button.setIconSize(QSize(ICON, ICON))
+        self.gear_button = IconButton(self._theme, "settings", self.tr("Settings"))
         self.gear_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        self.gear_button.setAccessibleName(self.tr("Settings"))
-        self.gear_button.setToolTip(self.tr("Settings"))
         self._bottom = QHBoxLayout()
         self._bottom.setContentsMargins(SPACE_3, 0, SPACE_3, 0)
         self._bottom.addWidget(self.gear_button)
@@ -141,7 +139,6 @@ class Sidebar(QFrame):
         self.new_session_button.setIconSize(BUTTON_ICON_SIZE)
         self.new_persona_button.setIcon(load_button_icon("plus", palette.muted))
         self.new_persona_button.setIconSize(BUTTON_ICON_SIZE)
-        self.gear_button.setIcon(load_icon("settings", palette.muted))
         self._adjust_min_width()
         self.session_list.viewport().update()
 

@@ -13,16 +13,15 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QPushButton,
-    QToolButton,
     QVBoxLayout,
     QWidget,
 )
 
 from lethe_app.ui.core.accessibility import announce
-from lethe_app.ui.core.icons import load_icon, render_icon
+from lethe_app.ui.core.icons import render_icon
 from lethe_app.ui.core.palette import ICON, MOTION_MS, SPACE_2, SPACE_3
 from lethe_app.ui.core.theme import Theme
-from lethe_app.ui.widgets.buttons import build_button
+from lethe_app.ui.widgets.buttons import IconButton, build_button
 from lethe_app.ui.widgets.labels import create_text_label
 
 DISPLAY_MS, BUTTON_DISPLAY_MS, LONG_DISPLAY_MS = 6000, 10_000, 60_000
@@ -61,16 +60,16 @@ class Toast(QFrame):
             detail = self._create_label(self.detail)
             detail.setProperty("quiet", True)
             self._text_column.addWidget(detail)
-        self._close_button = QToolButton()
-        self._close_button.setAccessibleName(self.tr("Close notification"))
-        self._close_button.setToolTip(self.tr("Close"))
-        self._close_button.clicked.connect(self.dismiss)
+        close_button = IconButton(
+            self._theme, "close", self.tr("Close"), accessible_name=self.tr("Close notification"), size=16
+        )
+        close_button.clicked.connect(self.dismiss)
         row = QHBoxLayout(self)
         row.setContentsMargins(SPACE_3, SPACE_3, SPACE_2, SPACE_3)
         row.setSpacing(SPACE_3)
         row.addWidget(self._icon_label, 0, Qt.AlignmentFlag.AlignTop)
         row.addLayout(self._text_column, 1)
-        row.addWidget(self._close_button, 0, Qt.AlignmentFlag.AlignTop)
+        row.addWidget(close_button, 0, Qt.AlignmentFlag.AlignTop)
 
     def _create_label(self, text: str) -> QLabel:
         label = create_text_label(text)
@@ -100,7 +99,6 @@ class Toast(QFrame):
         palette = self._theme.palette
         colour = palette.danger if self.is_error else palette.water
         self._icon_label.setPixmap(render_icon("warning" if self.is_error else "info", colour, ICON, self.devicePixelRatioF()))
-        self._close_button.setIcon(load_icon("close", palette.muted))
 
     def fit_to_width(self, width: int) -> None:
         """Set the width and the height that the text needs in it."""

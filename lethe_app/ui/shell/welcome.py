@@ -154,14 +154,11 @@ class Welcome(QFrame):
         self.search_label.setWordWrap(True)
         self._model_section.addWidget(self.search_label)
         self._model_section.addWidget(self._model_box)
-        self.file_button = QPushButton(self.tr("Open a GGUF &file…"))
-        self.file_button.clicked.connect(self.file_requested)
-        self.folder_button = QPushButton(self.tr("Add a model f&older…"))
-        self.folder_button.clicked.connect(self.folder_requested)
+        self.file_button = build_button(self.tr("Open a GGUF &file…"), self.file_requested.emit)
+        self.folder_button = build_button(self.tr("Add a model f&older…"), self.folder_requested.emit)
         buttons = FlowLayout(spacing=SPACE_2)
-        for button in (self.file_button, self.folder_button):
-            button.setProperty("filled", True)
-            buttons.addWidget(button)
+        buttons.addWidget(self.file_button)
+        buttons.addWidget(self.folder_button)
         self._model_section.addLayout(buttons)
 
     def _build_footer(self, scroll_bar: QScrollBar) -> QFrame:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from operator import attrgetter
 
-from PySide6.QtCore import QSize
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QPushButton, QToolButton, QWidget
 
 from lethe_app.ui.core.accessibility import set_button_tooltip
@@ -33,6 +34,53 @@ def build_chip(text: str, tooltip: str = "") -> QPushButton:
     chip.setCheckable(True)
     chip.setToolTip(tooltip)
     return chip
+
+
+MIN_TEXT_WIDTH = 40
+"""Pixels of the text of an `ElidedButton` that are always shown."""
+
+
+class ElidedButton(QPushButton):
+    """Button whose text is elided to its width; `padding` and `min_width` are the pixels around the text, and of the button."""
+
+    def __init__(
+        self,
+        parent: QWidget | None = None,
+        *,
+        padding: int,
+        min_width: int,
+        elide_mode: Qt.TextElideMode = Qt.TextElideMode.ElideRight,
+    ) -> None:
+        super().__init__(parent)
+        self.full_text = ""
+        """The whole text, even if it is elided on display."""
+        self._padding, self._min_width, self._elide_mode = padding, min_width, elide_mode
+
+    def set_full_text(self, text: str) -> None:
+        """Set the text; it is elided to the current width."""
+        self.full_text = text
+        self.updateGeometry()
+        self._elide_text()
+
+    def _width_around_text(self) -> int:
+        return self._padding if self.icon().isNull() else self._padding + self.iconSize().width() + 6
+
+    def _elide_text(self) -> None:
+        width = max(MIN_TEXT_WIDTH, self.width() - self._width_around_text())
+        shown = self.fontMetrics().elidedText(self.full_text, self._elide_mode, width)
+        self.setText(shown.replace("&", "&&"))  # a single & would mark a mnemonic
+
+    def sizeHint(self) -> QSize:
+        """Return the width of the whole text, because the text that is set may be elided already."""
+        width = self.fontMetrics().horizontalAdvance(self.full_text) + self._width_around_text()
+        return QSize(width + 4, super().sizeHint().height())
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(self._min_width, super().minimumSizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._elide_text()
 
 
 class IconButton(QToolButton):
