@@ -51,15 +51,6 @@ class Notification:
     time: datetime = field(default_factory=now)
 
 
-@dataclass(frozen=True)
-class _Remedy:
-    """Button for errors of one class; `replaces_text` replaces the error's remedy text."""
-
-    button: str
-    action: Callable[[], None]
-    replaces_text: bool
-
-
 @dataclass(frozen=True, eq=False)
 class _UndoableChange:
     """Change that can be undone after its notification has faded; `text` said what was done."""
@@ -80,7 +71,8 @@ class Notifier(QObject):
         """Notifications that were shown, the newest last."""
         self._toast_parent, self._theme = toast_parent, theme
         self._find_area = find_area or (lambda: (toast_parent.rect(), Qt.Edge.TopEdge))
-        self._remedies: dict[type[LetheError], _Remedy] = {}
+        self._remedies: dict[type[LetheError], tuple[str, Callable[[], None], bool]] = {}
+        """Button and action for errors of a class, and whether they replace the error's remedy text."""
         self._toasts: list[Toast] = []
         self._undoable: _UndoableChange | None = None
         self._error_classes: dict[Toast, type[BaseException]] = {}
@@ -91,7 +83,7 @@ class Notifier(QObject):
         self, error_class: type[LetheError], button: str, action: Callable[[], None], *, replaces_text: bool = False
     ) -> None:
         """Register a button for errors of class `error_class`; with `replaces_text` it replaces the error's remedy text."""
-        self._remedies[error_class] = _Remedy(button, action, replaces_text)
+        self._remedies[error_class] = (button, action, replaces_text)
 
     def notify(
         self,
@@ -132,8 +124,9 @@ class Notifier(QObject):
         remedy = next((self._remedies[kind] for kind in type(error).__mro__ if kind in self._remedies), None)
         if remedy is None:
             return Notification(text, error.remedy, is_error=True, error_class=type(error))
-        detail = "" if remedy.replaces_text else error.remedy
-        return Notification(text, detail, is_error=True, button=remedy.button, action=remedy.action, error_class=type(error))
+        button, action, replaces_text = remedy
+        detail = "" if replaces_text else error.remedy
+        return Notification(text, detail, is_error=True, button=button, action=action, error_class=type(error))
 
     def notify_undoable(self, text: str, undo: Callable[[], object], detail: str = "") -> Callable[[], None]:
         """Show a notification of a change with the button “Undo”, and keep the change for `undo_last`, also after the
