@@ -107,7 +107,7 @@ LONG_PATTERNS = 18
 LONG_WORD_LISTS = 29
 """How many are left over of patterns and of word lists that are longer; the numbers may only fall."""
 BUDGET: dict[str, tuple[int, int, int]] = {
-    "ui": (29921, 3573, 408),
+    "ui": (29918, 3573, 408),
     "services": (15496, 1735, 299),
     "brain": (8832, 901, 163),
     "storage": (4272, 516, 60),
