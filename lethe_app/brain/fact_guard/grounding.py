@@ -10,7 +10,7 @@ from lethe_app.brain.languages.detection import function_words
 from lethe_app.brain.text.spelling import correct_spelling
 from lethe_app.brain.vocabulary.stems import stem
 from lethe_app.dates.double_dates import ordinals_to_digits
-from lethe_app.dates.words import COUNT_DIGITS, MONTHS, SEASONS, WEEKDAYS
+from lethe_app.dates.words import COUNT_DIGITS, MONTH, MONTHS, SEASONS, WEEKDAYS
 from lethe_app.language_tables import compile_table
 from lethe_app.retrieval.query_terms import SPACELESS, STOP_WORDS, fold, split_words
 
@@ -26,7 +26,7 @@ _RELATIVE_TIME = re.compile(
 )
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _PIECE_BREAK = re.compile(r"(?<=[.!?…])\s+|\n+|[,;:]\s|\s[-–—]+\s|\b(?:but|so|because|btw)\b|\band (?=(?:I|my|we)\b)")
-_MONTH = re.compile(rf"\b(?:{'|'.join(MONTHS)})\b", re.IGNORECASE)
+_MONTH = re.compile(rf"\b(?:{MONTH})\b", re.IGNORECASE)
 _DAY = r"\d{1,2}(?:st|nd|rd|th)?"
 _NUMBERED_DATE = re.compile(rf"\b{_DAY}(?: of)? {_MONTH.pattern}|{_MONTH.pattern} (?:the )?{_DAY}\b", re.IGNORECASE)
 _ORDINAL = re.compile(r"(?<=\d)(?:st|nd|rd|th)\Z")

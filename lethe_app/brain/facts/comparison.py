@@ -8,11 +8,9 @@ import re
 from collections.abc import Iterable
 
 from lethe_app.brain.text.fingerprint import compute_fingerprint, content_words
-from lethe_app.brain.vocabulary.entities import ANIMALS, RELATIVES
-from lethe_app.brain.vocabulary.phrases import RELATIVE_OR_ANIMAL
 from lethe_app.dates.expressions import find_times
 from lethe_app.domain.facts import ExtractedFact, FactKind, MadeBy
-from lethe_app.language_tables import compile_table
+from lethe_app.language_tables import compile_table, word_class
 from lethe_app.retrieval.query_terms import WORD, fold
 
 MIN_WORD_SHARE = 0.75
@@ -24,10 +22,10 @@ _RELATION = re.compile(
     r"\b(?:wife|husband|spouse|partner|girlfriend|boyfriend|fianc[eé]e?|mother|mum|mom|mama|father|dad|papa|best friend)\b"
 )
 """Relations of which a person has only one at a time, so that another name is a change and not a second person."""
-_RELATION = re.compile(rf"\b{RELATIVE_OR_ANIMAL}\b", re.IGNORECASE)
+_RELATION = re.compile(rf"\b{word_class('RELATION')}\b", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"(?:['’]s|['’])$")
-_OWNED_RELATION = re.compile(rf"^\S+['’]s? (?:[\w-]+ ){{0,2}}?(?P<who>{RELATIVES}|{ANIMALS})\b")
-_NAMED_RELATION = re.compile(rf"(?:\b{RELATIVE_OR_ANIMAL},?|\b(?:called|named)) (?P<name>[A-ZÀ-ÖØ-Þ][\w'’-]*)")
+_OWNED_RELATION = re.compile(rf"^\S+['’]s? (?:[\w-]+ ){{0,2}}?(?P<who>{word_class('RELATIVE')}|{word_class('ANIMAL')})\b")
+_NAMED_RELATION = re.compile(rf"(?:\b{word_class('RELATION')},?|\b(?:called|named)) (?P<name>[A-ZÀ-ÖØ-Þ][\w'’-]*)")
 
 
 def are_comparable(one: ExtractedFact, other: ExtractedFact) -> bool:

@@ -5,17 +5,17 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from lethe_app.brain.text.sentences import split_sentences
 from lethe_app.language_tables import alternatives, languages_with, load_table
 
 MAX_WORDS_BETWEEN = 4
 """Words between the verb and the name of the language."""
 _TABLE = "language_requests"
-_SENTENCE_END = re.compile(r"(?<=[.!?\n])\s+")
 
 
 def find_requested_language(text: str) -> str:
     """Return the language in which the user asks to go on, as an ISO 639-1 code; empty if there is no such request."""
-    for sentence in _SENTENCE_END.split(text[:1000]):
+    for sentence in split_sentences(text[:1000]):
         for pattern in _request_patterns():
             if match := pattern.search(sentence.strip(' *"“”«»„')):
                 return _codes_by_name()[match["name"].lower()]

@@ -11,14 +11,8 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from lethe_app.brain.text.reported_speech import strip_enclosing_quotes
 from lethe_app.domain.facts import FactKind
+from lethe_app.language_tables import table_pattern
 
-_PREAMBLE = re.compile(
-    r"^(?:(?:certainly|sure(?: thing)?|of course|absolutely|okay|ok|great|no problem|understood)\b[!,.:]+\s*"
-    r"|(?:here(?:'s|’s| is| are)|this is|the following is|below is)\b[^.!?:\n]{0,80}:\s*"
-    r"|(?:summary|title|fact|keywords?|record|account)\s*:\s*"
-    r"|in (?:this|the) (?:conversation|session|chat|dialogue|exchange),\s*)+",
-    re.IGNORECASE,
-)
 _FENCE = re.compile(r"```[a-z]*\s*|\s*```", re.IGNORECASE)
 _LIST_MARKERS = re.compile(r"^(?:[-*•#>]+\s+|\d+[.)]\s+)|\*\*|__")
 _SPACE = re.compile(r"\s+")
@@ -44,7 +38,7 @@ def clean_answer_text(text: str) -> str:
     space.
     """
     plain = _SPACE.sub(" ", _FENCE.sub("", text)).strip()
-    content = _PREAMBLE.sub("", _LIST_MARKERS.sub("", plain)).strip()
+    content = table_pattern("model_answers", "preamble").sub("", _LIST_MARKERS.sub("", plain)).strip()
     return content[:1].upper() + content[1:] if content != plain else plain
 
 

@@ -13,7 +13,7 @@ from lethe_app.brain.text.fingerprint import content_words
 from lethe_app.brain.vocabulary.stems import stem
 from lethe_app.dates.words import COUNTS, MONTHS, WEEKDAYS
 from lethe_app.domain.web import PageText, sanitized
-from lethe_app.language_tables import lazy_words
+from lethe_app.language_tables import lazy_words, table_pattern
 from lethe_app.retrieval.query_terms import STOP_WORDS, WORD, fold
 
 MAX_SENTENCES, MAX_SENTENCES_PER_PAGE = 5, 2
@@ -24,15 +24,6 @@ MIN_KNOWN_SHARE = 0.5
 """Minimum share of a sentence's content words that occur in the pages in some form; paraphrases use some other words."""
 _SENTENCE = re.compile(r".+?(?:[.!?…][\"”’)]*(?=\s|$)|$)", re.DOTALL)
 _ADDRESS = re.compile(r"\b(?:https?://|www\.)\S+|\S+@\S+\.\w+", re.IGNORECASE)
-_INSTRUCTIONS = re.compile(
-    r"\b(?:ignore|disregard|forget|override|bypass)\b.{0,60}\b(?:instruction|prompt|rule|guideline|above|previous|prior|before)"
-    r"|\b(?:system|hidden|secret|initial) (?:prompt|message|instruction)|\bnew instructions?\b"
-    r"|\b(?:from now on|you are now|you must|you will now|you have to|act as|pretend to be|as an ai|as a language model)\b"
-    r"|\b(?:reveal|print|repeat|output|send|forward|e-?mail)\b.{0,40}\b(?:your|the user'?s?|conversation|password|instruction)"
-    r"|\b(?:assistant|persona|chatbot|language model|ai)s?\b.{0,30}\b(?:must|should|shall|has to|have to|needs? to)\b"
-    r"|<\|?/?\w+\|?>|\[/?(?:INST|SYS)\]|\{\{|\}\}|^\s*(?:system|user|assistant)\s*:",
-    re.IGNORECASE | re.MULTILINE,
-)
 _NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*")
 _CITATION = re.compile(r"\[\d{1,3}(?:, ?\d{1,3})*\]")
 """Source number after a statement."""
@@ -47,7 +38,7 @@ _COMMON_CAPITALISED = frozenset(stem(word) for names in (MONTHS, WEEKDAYS) for w
 
 def has_instructions(text: str) -> bool:
     """Return whether the text contains instructions to a program, a possible prompt injection."""
-    return _INSTRUCTIONS.search(text) is not None
+    return table_pattern("model_answers", "instructions", re.IGNORECASE | re.MULTILINE).search(text) is not None
 
 
 def keep_supported_sentences(text: str, pages: Iterable[PageText], known: Sequence[str] = ()) -> str:

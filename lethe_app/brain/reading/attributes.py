@@ -9,15 +9,16 @@ from functools import cache
 from typing import NamedTuple
 
 from lethe_app.brain.reading.durability import find_occupation
-from lethe_app.brain.vocabulary.phrases import RELATIVE_OR_ANIMAL, TIME
 from lethe_app.brain.vocabulary.verbs import BASE_VERBS, is_past
 from lethe_app.domain.facts import FactKind
-from lethe_app.language_tables import compose, load_table, table_pattern, table_words
+from lethe_app.language_tables import compose, load_table, table_pattern, table_words, word_class
 
-_RELATIVE_STATEMENT = re.compile(rf"my (?P<who>(?:(?!own\b|late\b|ex\b)[\w-]+ ){{0,2}}?{RELATIVE_OR_ANIMAL}),? (?P<rest>.+)")
+_RELATIVE_STATEMENT = re.compile(
+    rf"my (?P<who>(?:(?!own\b|late\b|ex\b)[\w-]+ ){{0,2}}?{word_class('RELATION')}),? (?P<rest>.+)"
+)
 _NAMED_RELATIVE = re.compile(r"[Mm]y (?:[\w'-]+ ){1,3}?(?P<name>(?!I\b)[A-Z][\w-]+),? ")
 _UNIQUE_RELATION = re.compile(r"(?:partner|mother|father)\Z")
-_TIMED = re.compile(TIME)
+_TIMED = re.compile(word_class("TIME"))
 _KINDS_WITH_EVENTS = frozenset((FactKind.PEOPLE, FactKind.TASTE, FactKind.OTHER))
 """Kinds whose statements in the past tense with a time are events."""
 _LASTING_IN_PAST = frozenset(("home", "job", "employer"))

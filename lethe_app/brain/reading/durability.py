@@ -6,11 +6,11 @@ import re
 from enum import Enum
 from functools import cache, lru_cache
 
-from lethe_app.brain.vocabulary.entities import JOBS, NOT_OCCUPATIONS
-from lethe_app.brain.vocabulary.phrases import TIME
 from lethe_app.brain.vocabulary.verbs import is_adverb
-from lethe_app.language_tables import compose, load_table, table_pattern, table_words
+from lethe_app.language_tables import compose, lazy_words, load_table, table_pattern, table_words, word_class
 
+NOT_OCCUPATIONS = lazy_words("not_occupations")
+"""Words that end like an occupation (-er, -or) and are none."""
 MIN_LENGTH, MAX_LENGTH = 7, 180
 """Characters of a clause that can be a statement of its own."""
 _CONTRACTIONS = (
@@ -25,11 +25,12 @@ _CONTRACTIONS = (
 )
 _MEANINGFUL_ADVERBS = frozenset(("never", "once", "first", "basically", "kinda", "sometimes", "since", "then"))
 """Adverbs that change the meaning of a clause and are therefore kept."""
-_TIMED = re.compile(TIME)
+_TIMED = re.compile(word_class("TIME"))
 _UNDATED = re.compile(r"my (?:[\w-]+ )?birthday\b|i (?:was born|was raised|grew up|am from)\b")
 """Statements whose time needs no year."""
 _OCCUPATION = re.compile(
-    rf"i (?:am|was) (?:an?|the) (?P<noun>(?:[\w'-]+ ){{0,3}}?(?:only-child|{JOBS}|[a-z]+(?:er|or|ian|ess|ant|[iy]st)))"
+    rf"i (?:am|was) (?:an?|the) (?P<noun>(?:[\w'-]+ ){{0,3}}?"
+    rf"(?:only-child|{word_class('JOB')}|[a-z]+(?:er|or|ian|ess|ant|[iy]st)))"
     r"(?: (?:in|at|for|by|on|with|from|of|who|and) .+|, .+)?\Z"
 )
 _MODEST = re.compile(r"I(?:'m| am) (?:(?:only|just|merely|but|simply) an? |an? (?:poor|humble|simple|mere) )", re.IGNORECASE)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from uuid import UUID
 
@@ -17,7 +17,6 @@ from lethe_app.brain.reading.attributes import find_kind
 from lethe_app.brain.reading.pieces import DialoguePiece, SentenceMeaning
 from lethe_app.brain.reading.rated_sentences import (
     CONTENT_THRESHOLD,
-    KEEP_THRESHOLD,
     LEADING_TIME,
     PERSON_OR_THING,
     REFERRING_WORD,
@@ -32,13 +31,13 @@ from lethe_app.brain.reading.sentence_features import is_informative
 from lethe_app.brain.reading.third_person import rewrite_in_third_person
 from lethe_app.brain.text.fingerprint import content_words
 from lethe_app.brain.text.narration import split_narration
-from lethe_app.brain.text.sentences import split_sentences
+from lethe_app.brain.text.reported_speech import shorten
+from lethe_app.brain.text.sentences import FIRST_PERSON_WORD, split_sentences
 from lethe_app.brain.text.utterance import Utterance
-from lethe_app.brain.vocabulary.phrases import FREQUENCY, RELATIVE_OR_ANIMAL
 from lethe_app.brain.vocabulary.verbs import is_past
 from lethe_app.dates import resolve
 from lethe_app.domain.facts import FactKind
-from lethe_app.language_tables import table_pattern, table_words
+from lethe_app.language_tables import table_pattern, table_words, word_class
 from lethe_app.retrieval.query_terms import WORD, strip_addressing
 
 MIN_NEW_SHARE = 0.3
@@ -53,11 +52,8 @@ MAX_REFERRING_WORDS = 20
 """Words up to which a sentence may need the speaker's previous message; a longer one is understood alone."""
 MAX_QUESTION_WORDS = 16
 """Maximum words of a persona's question that is quoted with its answer."""
-_ANNOUNCEMENT = partial(table_pattern, "sentences", "heading")
-_DENIAL = re.compile(r"^(?:no|nah|nope|not really)\b[\s,.!-]+(?=(?:I|I'm|I've|my)\b)", re.IGNORECASE)
-"""Negative answer before the sentence. It belongs to the question, and the sentence is complete without it."""
-_FIRST_PERSON_WORD = re.compile(r"\b(?:I|I'm|I've|I'd|I'll|my|me|mine|we|we're|we've|our|us)\b", re.IGNORECASE)
 _SHOWN_OR_AGREED = partial(table_pattern, "sentences", "shown_or_agreed")
+_ANNOUNCEMENT = partial(table_pattern, "sentences", "heading")
 _EXISTENCE_DENIAL = re.compile(r"there(?:'s| is| was| are| were) (?:no|not an?)\b", re.IGNORECASE)
 _THIRD_PERSON_PRONOUN = re.compile(r"\b(?:he|she|him|her|his|they|them|their)\b", re.IGNORECASE)
 _FIRST_PERSON = re.compile(r"^(?:I|I'm|I've|I'd|I'll|my)\b", re.IGNORECASE)
@@ -67,13 +63,11 @@ _OTHER_PERSON = re.compile(r"\b(?:you|your|yours|yourself|we|us|our|ours|ourselv
 _AFFIRMATION = partial(table_words, "sentences", "affirmation")
 _QUESTION_WORD = re.compile(r"\b(?:what|who|whom|whose|which|when|where|why|how)\b", re.IGNORECASE)
 """Question that cannot be answered by yes or no."""
-_IMAGINARY_QUESTION = partial(table_pattern, "sentences", "imaginary_question")
-_OFTEN = re.compile(rf"{FREQUENCY}|\b(?:when|whenever|every|each|always|usually)\b", re.IGNORECASE)
+_OFTEN = re.compile(rf"{word_class('FREQUENCY')}|\b(?:when|whenever|every|each|always|usually)\b", re.IGNORECASE)
 _PERSON_MENTION = re.compile(
-    rf"(?<!^)\b(?!I\b|I')[A-Z][a-z]+\b|\b[Yy]our (?:\w+ )?{RELATIVE_OR_ANIMAL}\b",
+    rf"(?<!^)\b(?!I\b|I')[A-Z][a-z]+\b|\b[Yy]our (?:\w+ )?{word_class('RELATION')}\b",
 )
 _ASKS_LISTENER = re.compile(r"\b(?:do|are|did|have|were|will|would|can|could) you\b", re.IGNORECASE)
-_SENTENCE_END = re.compile(r"[.!?…](?= )")
 _END_MARK = re.compile(r"[.!?…][\"')\]]*$")
 _QUOTES = str.maketrans({"“": "'", "”": "'", '"': "'"})
 """Replaces quotation marks of the user, which would end the quotation."""
@@ -117,18 +111,6 @@ def read_message(line: Utterance, pieces: Sequence[DialoguePiece], replied_to: U
     return UserMessage(line, replied_to, question, sentences)
 
 
-def keep_sentences_about(message: UserMessage, subjects: frozenset[str]) -> UserMessage:
-    """Return the message with every sentence kept that mentions one of the `subjects` (stems), because it is news about
-    them.
-    """
-
-    def rate_again(sentence: RatedSentence) -> RatedSentence:
-        is_news = sentence.probability > 0 and not subjects.isdisjoint(content_words(sentence.clean_text))
-        return replace(sentence, probability=max(sentence.probability, KEEP_THRESHOLD)) if is_news else sentence
-
-    return replace(message, sentences=list(map(rate_again, message.sentences)))
-
-
 def find_facts(
     message: UserMessage, previous_message: UserMessage | None, statements: Iterable[str], known_features: Collection[str] = ()
 ) -> Iterator[ClassifiedFact]:
@@ -140,13 +122,8 @@ def find_facts(
     known_words = frozenset[str]().union(*map(content_words, statements), content_words(message.line.name))
     is_plausible = sentence_classifier.is_plausible_question(message.question, known_features)
     first_content_index = next((index for index, one in enumerate(message.sentences) if content_words(one.clean_text)), 0)
-    for start, raw_group in group_sentences(message.sentences):
-        group = _drop_known_sentences(raw_group, known_words, message.line)
-        if (
-            _SHOWN_OR_AGREED().match(group[0].clean_text)
-            or (start == 0 and _IMAGINARY_QUESTION().match(message.question))
-            or _is_mere_denial(group, message.replied_to)
-        ):
+    for start, group in group_sentences(message.sentences):
+        if _SHOWN_OR_AGREED().match(group[0].clean_text) or _is_mere_denial(group, message.replied_to):
             continue
         is_answer = (
             message.replied_to is not None and start <= first_content_index and _needs_question(message.question, group[0])
@@ -154,7 +131,7 @@ def find_facts(
         if not _has_new_content(group, message.question if is_answer else "", known_words, message.line):
             continue
         if is_answer and is_plausible:
-            yield _build_fact(message, group, message.replied_to, previous_message)
+            yield _build_fact(message, group, message.replied_to)
         # Without a plausible question the sentence is quoted alone, unless it would then say something else.
         elif not (is_answer and _is_misleading_alone(group[0], message.question)):
             antecedent_message = (
@@ -167,41 +144,19 @@ def find_facts(
                 yield _build_fact(message, group, None)
 
 
-def _build_fact(
-    message: UserMessage,
-    sentences: Sequence[RatedSentence],
-    source: Utterance | None,
-    previous_message: UserMessage | None = None,
-) -> ClassifiedFact:
-    """Return sentences as a fact; `source` is the question they answer, or the previous message they refer to.
-
-    A question about “him” or “her” is quoted with the user's sentence in the message `previous_message` that names somebody.
-    """
+def _build_fact(message: UserMessage, sentences: Sequence[RatedSentence], source: Utterance | None) -> ClassifiedFact:
+    """Return sentences as a fact; `source` is the question they answer, or the previous message they refer to."""
     line, kind = message.line, _classify_kind(sentences)
     rewritten = _convert_to_third_person(sentences[0], line) if len(sentences) == 1 and source is None else ""
     question = message.question if source is not None and source is message.replied_to else ""
     sources = (source.id, line.id) if source is not None else (line.id,)
-    text = rewritten or _quote(sentences, line, question)
-    has_unclear_person = _THIRD_PERSON_PRONOUN.search(question) and not _PERSON_MENTION.search(question)
-    antecedent = _find_antecedent(previous_message) if previous_message and has_unclear_person else None
-    if previous_message and antecedent:
-        return ClassifiedFact(
-            f"{_quote([antecedent], previous_message.line, '')} {_shorten_answer(text, line)}",
-            (previous_message.line.id, *sources),
-            kind,
-        )
-    return ClassifiedFact(text, sources, kind)
+    return ClassifiedFact(rewritten or _quote(sentences, line, question), sources, kind)
 
 
 def _classify_kind(sentences: Sequence[RatedSentence]) -> FactKind:
     """Return the kind of the most probable sentence, or HEALTH if one has a word that is only used for health."""
     likely_kind = max((one for one in sentences if one.is_kept), key=lambda one: one.probability).kind
     return find_kind(" ".join(one.clean_text for one in sentences if one.is_kept), "", likely_kind)
-
-
-def _shorten_answer(text: str, line: Utterance) -> str:
-    """Return a question with its answer in the form that follows another quotation: “Asked “How old is he?”: “nine””."""
-    return text.replace(f", {line.name} said", "", 1)
 
 
 def _is_mere_denial(group: Sequence[RatedSentence], replied_to: Utterance | None) -> bool:
@@ -223,7 +178,7 @@ def _find_antecedent(message: UserMessage) -> RatedSentence | None:
 def _is_informative_alone(group: Sequence[RatedSentence]) -> bool:
     """Return whether the sentences are informative about their speaker even if their antecedent is unknown."""
     text = " ".join(sentence.clean_text for sentence in group if sentence.is_kept)
-    is_own = bool(_FIRST_PERSON_WORD.search(text)) or not (SUBJECT().search(text) or REFERRING_WORD().search(text))
+    is_own = bool(FIRST_PERSON_WORD.search(text)) or not (SUBJECT().search(text) or REFERRING_WORD().search(text))
     return len(content_words(text)) >= MIN_CLEAR_WORDS and is_own
 
 
@@ -252,17 +207,6 @@ def _has_new_content(group: Sequence[RatedSentence], question: str, known_words:
     return bool(words) and len(new_words) >= MIN_NEW_SHARE * len(words)
 
 
-def _drop_known_sentences(group: list[RatedSentence], known_words: frozenset[str], line: Utterance) -> list[RatedSentence]:
-    """Remove the last sentences of a group that a rule has worded better."""
-    if (
-        len(group) > 1
-        and any(sentence.is_kept for sentence in group[:-1])
-        and content_words(_resolve_dates(group[-1].clean_text, line)) <= known_words
-    ):
-        return _drop_known_sentences(group[:-1], known_words, line)
-    return group
-
-
 def _refers_to_previous_message(message: UserMessage, sentence: RatedSentence) -> bool:
     """Return whether a sentence refers to the speaker's previous message. An incomplete one more likely answers the
     question.
@@ -279,7 +223,7 @@ def _refers_to_previous_message(message: UserMessage, sentence: RatedSentence) -
 
 def _convert_to_third_person(sentence: RatedSentence, line: Utterance) -> str:
     """Return a first-person sentence that is understood alone in the third person; empty if it cannot be converted."""
-    resolved = _resolve_dates(_DENIAL.sub("", sentence.clean_text), line, is_plan=sentence.kind is FactKind.PLAN)
+    resolved = _resolve_dates(sentence.clean_text, line, is_plan=sentence.kind is FactKind.PLAN)
     clause = LEADING_TIME().sub("", resolved)
     if len(resolved) > MAX_FACT_LENGTH:
         return ""
@@ -324,7 +268,7 @@ def _quote(group: Sequence[RatedSentence], line: Utterance, question: str) -> st
         else resolved_texts[0]
     )
     stripped = strip_fillers(whole)
-    quotation = _shorten(stripped if WORD.search(stripped) else whole)
+    quotation = shorten(stripped if WORD.search(stripped) else whole, MAX_FACT_LENGTH)
     date_phrase = f" on {resolve.format_date(line.time.date())}" if resolve.RELATIVE_TIME.search(quotation) else ""
     question_phrase = f"Asked “{question}”, " if question else ""
     return f"{question_phrase}{line.name} said{date_phrase}: “{quotation}”"
@@ -333,14 +277,6 @@ def _quote(group: Sequence[RatedSentence], line: Utterance, question: str) -> st
 def _add_end_mark(text: str) -> str:
     """Return a sentence with an end mark."""
     return text if _END_MARK.search(text) else f"{text.rstrip(' ,;:–—-/')}."
-
-
-def _shorten(text: str) -> str:
-    """Return as many whole sentences of a text, or else words, as fit into `MAX_FACT_LENGTH` characters."""
-    if len(text) <= MAX_FACT_LENGTH:
-        return text
-    ends = [match.end() for match in _SENTENCE_END.finditer(text, 0, MAX_FACT_LENGTH)]
-    return text[: ends[-1]] if ends else text[:MAX_FACT_LENGTH].rsplit(" ", 1)[0] + "…"
 
 
 def _resolve_dates(text: str, line: Utterance, *, is_plan: bool = False) -> str:

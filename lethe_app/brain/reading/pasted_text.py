@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import partial
 
+from lethe_app.brain.text.sentences import FIRST_PERSON_WORD
 from lethe_app.language_tables import table_pattern
 from lethe_app.retrieval.query_terms import WORD
 
@@ -17,24 +18,17 @@ MIN_PRONOUN_SHARE = 0.035
 
 _CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _CODE_LINE = partial(table_pattern, "pasted_text", "code_line", flags=0)
-_TEXT_REFERENCE = (
-    r"(?:this|that|the following|it|these|(?:my|the|a|an|some|our|his|her|their) (?:[\w'-]+ ){0,3}?(?:text|articles?|essays?|"
-    r"drafts?|paragraphs?|poems?|e-?mails?|letters?|messages?|stor(?:y|ies)|scripts?|lyrics|passages?|sentences?|code|posts?|"
-    r"reviews?|speech|cv|resume|résumé|statement|notes|chapters?|recipes?|lines?|verses?|bio|abstract))"
-)
 _TEXT_ANNOUNCEMENT = partial(table_pattern, "pasted_text", "text_announcement")
 _TEXT_TASK = partial(table_pattern, "pasted_text", "text_task")
 _SALUTATION = re.compile(r"^\s*(?:Dear|Sehr geehrte|Cher|Estimad|To whom|Subject:|From:|Sent:|Re:|Fwd:).{0,80}$", re.MULTILINE)
 _CLOSING = partial(table_pattern, "pasted_text", "closing", re.MULTILINE | re.IGNORECASE)
 _LABEL = partial(table_pattern, "pasted_text", "label", flags=0)
 _ITEM = partial(table_pattern, "pasted_text", "item")
-_FIRST_PERSON = re.compile(r"\b(?:I|I'm|Im|I've|I'd|I'll|my|me|we|our)\b", re.IGNORECASE)
 _ACTION = re.compile(r"\*[^*\n]+\*")
 _LYRICS = re.compile(r"♪[^♪\n]*♪?|🎵[^🎵\n]*🎵?")
 _QUOTED_LINE = re.compile(r"^\s*>.*$", re.MULTILINE)
 _QUOTATION = re.compile(r"[\"“«](?P<said>[^\"“”«»\n]{12,600})[\"”»]")
 _REPORTED_SPEECH = partial(table_pattern, "pasted_text", "reported_speech", flags=0)
-_LOST_QUOTATION = partial(table_pattern, "pasted_text", "lost_quotation")
 _BLANK_LINES = re.compile(r"\n\s*\n")
 
 
@@ -62,11 +56,6 @@ def remove_quotations(text: str) -> str:
     return _QUOTATION.sub(lambda match: match[0] if _is_title(match["said"].split()) else " ", text)
 
 
-def has_lost_quotation(sentence: str) -> bool:
-    """Return whether a sentence is meaningless without its removed quotation: “a bloke goes and his card got declined”."""
-    return bool(_LOST_QUOTATION().search(sentence))
-
-
 def _is_title(words: list[str]) -> bool:
     long_words = [word for word in words if len(word) > 3]
     return len(words) < 4 or all(word[0].isupper() for word in long_words)
@@ -90,7 +79,7 @@ def _is_pasted(text: str, usual_word_count: int, *, is_announced: bool) -> bool:
         return False
     if is_announced:
         return True
-    pronoun_share = len(_FIRST_PERSON.findall(text)) / count
+    pronoun_share = len(FIRST_PERSON_WORD.findall(text)) / count
     return pronoun_share < MIN_PRONOUN_SHARE and (
         count >= MIN_LENGTH_FACTOR * max(usual_word_count, 5) or _is_formatted_document(text)
     )
@@ -118,7 +107,7 @@ def _remove_structured_lines(text: str) -> str:
     code_line_count = sum(bool(_CODE_LINE().match(line)) for line in lines if line.strip())
     kept_lines = []
     for line in lines:
-        is_list_item = item_count >= 3 and _ITEM().match(line) and not _FIRST_PERSON.search(line)
+        is_list_item = item_count >= 3 and _ITEM().match(line) and not FIRST_PERSON_WORD.search(line)
         if not (is_list_item or (is_script and _LABEL().match(line)) or (code_line_count >= 2 and _CODE_LINE().match(line))):
             kept_lines.append(line)
     return "\n".join(kept_lines)

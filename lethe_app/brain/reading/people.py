@@ -7,62 +7,42 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from uuid import UUID
 
-from lethe_app.brain.vocabulary.entities import JOBS
-from lethe_app.brain.vocabulary.kin_words import (
-    NAME,
-    PERSON_PHRASE,
-    PETS,
-    is_own_relation,
-    parse_name,
-    possible_pronouns,
-    standardize_role,
-)
+from lethe_app.brain.vocabulary.kin_words import is_own_relation, parse_name, possible_pronouns, standardize_role
 from lethe_app.brain.vocabulary.verbs import BASE_VERBS, is_past
-from lethe_app.language_tables import table_pattern
+from lethe_app.language_tables import table_pattern, word_class
 from lethe_app.retrieval.query_terms import fold, split_words
 
 PRONOUN_RANGE = 4
 """Messages back to the speaker's last one in which somebody may be mentioned to whom a pronoun refers."""
 _OWN = re.compile(
-    rf"\b(?:my|our|(?:I|we)(?:'ve| have)?(?: got| have| had| adopted| bought)? an?) (?P<who>{PERSON_PHRASE})\b"
-    rf"(?! (?:{PERSON_PHRASE})\b)",
+    rf"\b(?:my|our|(?:I|we)(?:'ve| have)?(?: got| have| had| adopted| bought)? an?) (?P<who>{word_class('PERSON_PHRASE')})\b"
+    rf"(?! (?:{word_class('PERSON_PHRASE')})\b)",
     re.IGNORECASE,
 )
-_YOUR = re.compile(rf"\byour (?P<who>{PERSON_PHRASE})\b", re.IGNORECASE)
+_YOUR = re.compile(rf"\byour (?P<who>{word_class('PERSON_PHRASE')})\b", re.IGNORECASE)
 _NAME_AFTER = re.compile(
-    rf"(?:\b(?P<my>my|our) |\b(?P<a>an?) |^(?:(?:and|yes|yeah|just|only) )?)(?P<who>{PERSON_PHRASE})"
+    rf"(?:\b(?P<my>my|our) |\b(?P<a>an?) |^(?:(?:and|yes|yeah|just|only) )?)(?P<who>{word_class('PERSON_PHRASE')})"
     r"(?P<sure>(?:'s| is| was)? (?:called|named)|(?:'s)? name(?:'s| is))?"
-    rf",? (?P<name>{NAME})(?P<after>'s\b|\W|$)(?P<next> ?[\w']*)",
+    rf",? (?P<name>{word_class('NAME')})(?P<after>'s\b|\W|$)(?P<next> ?[\w']*)",
     re.IGNORECASE,
 )
 _NAME_BEFORE = re.compile(
-    rf"(?:^|[,;] |\b(?:and|with|by|to|for) )(?P<name>{NAME})(?: will| would| does| did| can| has)?"
+    rf"(?:^|[,;] |\b(?:and|with|by|to|for) )(?P<name>{word_class('NAME')})(?: will| would| does| did| can| has)?"
     r"(?P<joint>,? (?:that's|this is|she's|he's|is|was)|'s|,) (?:my|our|the)"
-    rf" (?P<who>{PERSON_PHRASE})(?=$|\W)(?!'s)",
+    rf" (?P<who>{word_class('PERSON_PHRASE')})(?=$|\W)(?!'s)",
     re.IGNORECASE,
 )
 _NAMING = re.compile(
     rf"^(?:(?:and|oh|so|but) )?(?:(?P<whose>her|his|its)(?: \w+)? name(?:'s| is| was)|(?P<who>he|she|it)(?:'s| is| was) "
-    rf"(?:called|named)) (?P<name>{NAME})(?=$|\W)",
+    rf"(?:called|named)) (?P<name>{word_class('NAME')})(?=$|\W)",
     re.IGNORECASE,
 )
 _ASKS_NAME = re.compile(r"\b(?P<whose>his|her|its|their|your)\b.*\bname|\bcalled\b|\bwho\b", re.IGNORECASE)
-_LONE_NAME = re.compile(rf"\W*(?:(?:it's|she's|he's|called) )?(?P<name>{NAME})[.! ]*\Z", re.IGNORECASE)
+_LONE_NAME = re.compile(rf"\W*(?:(?:it's|she's|he's|called) )?(?P<name>{word_class('NAME')})[.! ]*\Z", re.IGNORECASE)
 _SUBJECT = re.compile(r"^(?:and |but )?(?P<who>he|she)(?P<short>'s)?\b(?! (?:and|or)\b)", re.IGNORECASE)
 _NAMED_SUBJECT = re.compile(r"^(?:and |but )?(?P<name>[^\W\d_][\w-]+)(?P<short>'s)?(?= (?P<next>\S+))")
-_UNMARKED_IS = re.compile(
-    r"^(?P<name>[^\W\d_][\w-]+)(?P<short>s)(?= (?P<next>\d+|an?|the|in|from|not|called|turning|getting)\b)"
-)
-"""Name with a missing apostrophe, as in “jaylens 9”."""
-_LIST = re.compile(
-    rf"\b(?:(?:my|our)|(?P<count>two|three|four|five|\d)) (?:\w+ )?(?P<who>kids|children|sons|daughters|boys|girls|brothers|"
-    rf"sisters|dogs|cats|rabbits)(?: are)?(?: called| named)?[,:]? (?P<names>{NAME}(?:(?:,| and|, and) {NAME})+)(?=$|[,.!?])",
-    re.IGNORECASE,
-)
-_LIST_JOINT = re.compile(r", and |,? and |, ")
-_RELATION_ALONE = re.compile(rf"(?:(?:my|our|the|an?) )?(?P<who>{PERSON_PHRASE})[.!]*\Z", re.IGNORECASE)
-_HEADED_NAME = re.compile(rf"(?P<name>{NAME}(?: [^\W\d_]+)?)(?=,|[.!]*\Z)", re.IGNORECASE)
-_POSSESSIVE = re.compile(r"^(?P<whose>her|his) (?=(?:full |first |real )?name (?:is|was)\b)", re.IGNORECASE)
+_RELATION_ALONE = re.compile(rf"(?:(?:my|our|the|an?) )?(?P<who>{word_class('PERSON_PHRASE')})[.!]*\Z", re.IGNORECASE)
+_HEADED_NAME = re.compile(rf"(?P<name>{word_class('NAME')}(?: [^\W\d_]+)?)(?=,|[.!]*\Z)", re.IGNORECASE)
 _OBJECT = re.compile(r"(?<=\w )(?P<who>him|her)(?= (?:every|each|once|twice|on|at|most|for|since|a lot)\b|$)", re.IGNORECASE)
 _PERFECT = re.compile(r" (?:been|got|had|never|always|lived|worked)\b")
 _PLURAL = re.compile(r"(?:s|children|kids|mice|geese|sheep|family)\Z(?<!boss)(?<!goldfish)", re.IGNORECASE)
@@ -132,7 +112,6 @@ class KnownPeople:
             person = Person(standardize_role(named["who"]), message_id) if named else self._last_mentioned(pronoun)
             if person and (named or not re.search(r"\byour? ", question)):
                 yield from self._learn_name(person, parse_name(lone["name"], is_certain=True), message_id, own_name)
-        yield from self._find_listed_names(sentence, message_id, own_name)
         if (heading := self.heading) and (lone := _HEADED_NAME.match(sentence)):
             yield from self._learn_name(Person(heading, message_id), parse_name(lone["name"]), message_id, own_name)
         alone = _RELATION_ALONE.match(sentence)
@@ -161,17 +140,12 @@ class KnownPeople:
         if match := _SUBJECT.match(clause):
             person = self._referent(match["who"].lower())
             return (_join_subject(person, match["short"], clause[match.end() :]), person) if person else (clause, None)
-        if match := _POSSESSIVE.match(clause):
-            person = self._referent(_PRONOUNS[match["whose"].lower()])
-            return (f"{person.designation}'s {clause[match.end() :]}", person) if person else (clause, None)
         if clause.startswith("I ") and (match := _OBJECT.search(clause)):
             person = self._referent(_PRONOUNS[match["who"].lower()])
             if person:
                 return f"{clause[: match.start()]}{person.designation}{clause[match.end() :]}", person
-        match = _NAMED_SUBJECT.match(clause) or _UNMARKED_IS.match(clause)
+        match = _NAMED_SUBJECT.match(clause)
         person = self.by_name.get(fold(match["name"])) if match else None
-        if match and not person and (match := _UNMARKED_IS.match(clause)):
-            person = self.by_name.get(fold(match["name"]))
         if match and person and not match["next"].startswith(("and", ",")):
             return _join_subject(person, match["short"], clause[match.end() :]), person
         return clause, None
@@ -215,20 +189,6 @@ class KnownPeople:
         people = (one for one in reversed((*self.earlier, *self.mentioned)) if one.relation and not one.name)
         return next((one for one in people if not pronoun or one.can_be(pronoun)), None)
 
-    def _find_listed_names(self, sentence: str, message_id: UUID, own_name: str) -> Iterator[NameStatement]:
-        """Yield the names of several: “two kids, Jaylen and Nia”."""
-        match = _LIST.search(sentence)
-        names = [parse_name(name, is_certain=name[0].isupper()) for name in _LIST_JOINT.split(match["names"])] if match else []
-        if not match or len(names) < 2 or not all(names) or any(fold(name) in self.by_name for name in names):
-            return
-        relation = {"kids": "child", "children": "child"}.get(match["who"].lower(), match["who"].lower().removesuffix("s"))
-        for name in names:
-            if fold(name) != fold(own_name):
-                self.by_name[fold(name)] = Person(relation, message_id, name)
-        joined = f"{', '.join(names[:-1])} and {names[-1]}"
-        group = f"I have {match['count']} {match['who']}" if match["count"] else f"my {match['who']} are"
-        yield NameStatement(f"{group} called {joined}", f"{match['who'].lower()} name", names[0], match["who"])
-
     def _learn_name(self, person: Person, name: str, message_id: UUID, own_name: str) -> Iterator[NameStatement]:
         """Register the name of a person and yield its statement, unless it is known or the speaker's own."""
         if (
@@ -236,7 +196,7 @@ class KnownPeople:
             or _PLURAL.search(person.relation)
             or fold(name) in self.by_name
             or fold(name) == fold(own_name)
-            or re.fullmatch(rf"{PETS}|{JOBS}", name.lower())
+            or re.fullmatch(rf"{word_class('PET')}|{word_class('JOB')}", name.lower())
         ):
             return
         relation = person.relation

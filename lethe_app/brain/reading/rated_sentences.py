@@ -12,13 +12,12 @@ from functools import partial
 from lethe_app.brain.reading import sentence_classifier
 from lethe_app.brain.reading.durability import is_figurative
 from lethe_app.brain.reading.first_person import add_subject
-from lethe_app.brain.reading.pasted_text import has_lost_quotation
 from lethe_app.brain.reading.sentence_features import extract_features
 from lethe_app.brain.text.fingerprint import content_words
 from lethe_app.brain.text.spelling import correct_spelling
 from lethe_app.brain.vocabulary.verbs import is_past
 from lethe_app.domain.facts import FactKind
-from lethe_app.language_tables import table_pattern, table_words
+from lethe_app.language_tables import table_pattern
 from lethe_app.retrieval.query_terms import STOP_WORDS, WORD
 
 KEEP_THRESHOLD = 0.45
@@ -29,7 +28,6 @@ MAX_ANTECEDENT_DISTANCE = 3
 """Number of preceding sentences among which the antecedent is searched."""
 _LEADING_FILLERS = partial(table_pattern, "sentences", "leading_fillers")
 _TRAILING_FILLERS = partial(table_pattern, "sentences", "trailing_fillers")
-_INNER_FILLERS = re.compile(r",? \b(?:btw|tbh|ngl|imo|lol|lmao|pls|plz)(?=[,.!?])", re.IGNORECASE)
 REFERRING_WORD = partial(table_pattern, "sentences", "referring_word")
 _CONTINUATION_WORD = re.compile(r"(?:not|same|only|just|since|until|till|for|with|in|at|on|to|from)\b", re.IGNORECASE)
 """Words that begin a part of a sentence, if there is no subject."""
@@ -38,7 +36,6 @@ _DESCRIPTION = re.compile(r"(?:it's|it is|it was|she's|he's|they're) (?:an?|the|
 """Sentence that describes what was just mentioned: “It's a 2009 Octavia”."""
 PERSON_OR_THING = partial(table_pattern, "sentences", "person_or_thing", flags=0)
 LEADING_TIME = partial(table_pattern, "sentences", "leading_time")
-_ANNOUNCEMENT = partial(table_pattern, "sentences", "announcement")
 _NAME_OF_RELATION = re.compile(r"^my (?:[\w'-]+ ){1,2}name\W*$", re.IGNORECASE)
 SUBJECT = partial(table_pattern, "sentences", "subject")
 _OTHER_SUBJECT = partial(table_pattern, "sentences", "other_subject")
@@ -47,9 +44,8 @@ _MAX_SHORT_WORDS = 6
 _EMPTY_ANSWER = partial(table_pattern, "sentences", "empty_answer")
 _MOMENTARY = partial(table_pattern, "sentences", "momentary")
 _REMINDER = partial(table_pattern, "sentences", "reminder")
-_REMINDER_REQUEST = partial(table_pattern, "sentences", "reminder_request")
-_SHORT_REACTION = partial(table_words, "sentences", "short_reaction")
 _SOME_PERSON = partial(table_pattern, "sentences", "some_person")
+_REMINDER_REQUEST = partial(table_pattern, "sentences", "reminder_request")
 
 
 @dataclass(frozen=True)
@@ -82,23 +78,19 @@ def strip_fillers(text: str) -> str:
 def rate_sentence(text: str, question: str, index: int) -> RatedSentence:
     """Rate a sentence of a message. `index` is its index in the message; the first one may answer a `question`."""
     feature_values = extract_features(text, question, index)
-    clean_text = strip_fillers(_INNER_FILLERS.sub("", correct_spelling(text)))
+    clean_text = strip_fillers(correct_spelling(text))
     is_question = text.rstrip("\"”’') ").endswith("?")
     is_empty = is_question or any(
         (_EMPTY_ANSWER().fullmatch(clean_text), is_momentary(clean_text), _REMINDER().match(clean_text))
     )
     is_empty = is_empty or bool(_REMINDER_REQUEST().match(clean_text)) or is_figurative(clean_text)
-    is_empty = is_empty or has_lost_quotation(clean_text)
     probability = 0.0 if is_empty else sentence_classifier.predict_probability(feature_values)
-    if not is_empty and _SHORT_REACTION().search(clean_text):
-        # Fears and dislikes in few words (“lifts freak me out”) are kept whatever the classifier says.
-        probability = max(probability, KEEP_THRESHOLD)
     return RatedSentence(text, clean_text, feature_values, probability)
 
 
 def is_momentary(text: str) -> bool:
     """Return whether a sentence states a mood or a triviality, or that its speaker comes or goes."""
-    return bool(_MOMENTARY().match(strip_fillers(_INNER_FILLERS.sub("", correct_spelling(text)))))
+    return bool(_MOMENTARY().match(strip_fillers(correct_spelling(text))))
 
 
 def asks_to_remember(text: str) -> bool:
@@ -112,15 +104,12 @@ def group_sentences(sentences: Sequence[RatedSentence]) -> Iterator[tuple[int, l
     """Yield groups of sentences that are kept together with those they refer to, each with the index of its first sentence."""
     start, group, last_index = 0, list[RatedSentence](), -1
     for index, sentence in enumerate(sentences):
-        is_announced = last_index == index - 1 and len(group) == 1 and _is_announced(sentence, announcement=group[0])
         is_about_joke = index > 0 and needs_antecedent(sentence) and is_figurative(sentences[index - 1].clean_text)
-        if is_about_joke or not (sentence.is_kept or is_announced):
+        if is_about_joke or not sentence.is_kept:
             continue
-        member_indexes = [index] if is_announced else _find_referred_indexes(sentences, index)
+        member_indexes = _find_referred_indexes(sentences, index)
         is_continuation = needs_antecedent(sentence) or bool(_DESCRIPTION.match(sentence.clean_text))
-        if group and (
-            is_announced or last_index in member_indexes or (last_index + 1 == member_indexes[0] == index and is_continuation)
-        ):
+        if group and (last_index in member_indexes or (last_index + 1 == member_indexes[0] == index and is_continuation)):
             group += [sentences[one] for one in member_indexes if one > last_index]
         else:
             if group:
@@ -129,12 +118,6 @@ def group_sentences(sentences: Sequence[RatedSentence]) -> Iterator[tuple[int, l
         last_index = index
     if group:
         yield start, group
-
-
-def _is_announced(sentence: RatedSentence, announcement: RatedSentence) -> bool:
-    """Return whether a sentence names what the one before only announced."""
-    is_telling = sentence.probability >= CONTENT_THRESHOLD and not sentence.text.rstrip().endswith("?")
-    return is_telling and bool(_ANNOUNCEMENT().search(announcement.clean_text))
 
 
 def _find_referred_indexes(sentences: Sequence[RatedSentence], index: int) -> list[int]:
@@ -174,8 +157,6 @@ def needs_antecedent(sentence: RatedSentence) -> bool:
     text = LEADING_TIME().sub("", sentence.clean_text)
     if _NAME_OF_RELATION.match(text):
         return True
-    if _SHORT_REACTION().search(text) and not REFERRING_WORD().search(text):
-        return False
     has_omitted_subject = add_subject(text) != text
     if not SUBJECT().search(text) and not has_omitted_subject and not _OTHER_SUBJECT().match(text) and not _has_verb(text):
         return len(text.split()) <= _MAX_SHORT_WORDS or bool(_CONTINUATION_WORD.match(text))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import partial
 
+from lethe_app.brain.text.sentences import FIRST_PERSON_WORD
 from lethe_app.brain.vocabulary.common_words import RELATIVE_WORDS, TIME_WORDS
 from lethe_app.brain.vocabulary.verbs import BASE_VERBS
 from lethe_app.language_tables import table_pattern, table_words
@@ -62,9 +63,6 @@ def is_about_language_model(sentence: str) -> bool:
     return bool(_ARTIFICIAL().search(sentence))
 
 
-_PLAY = r"(?:role-? ?play(?:ing)?|rp|scene|story|adventure(?! park)|scenario|improv|(?:d&d|dnd|dungeons) [\w& ]*campaign)"
-_PERSONA_ROLE = r"you(?:'re| are|'ll be| will be| be| play| can be)(?: as)? (?:an?|the|my) [^.!?\n]{2,50}?"
-_USER_ROLE = r"(?:I(?:'m| am|'ll be| will be| play| be|'ll play| can be)|me)(?: as)?"
 _SCENE_DECLARATION = partial(table_pattern, "roleplay", "scene_declaration")
 _COMPANION_ROLE = partial(table_words, "roleplay", "companion_role")
 _CHARACTER_REQUEST = partial(table_pattern, "roleplay", "character_request")
@@ -112,25 +110,11 @@ def is_out_of_character(sentence: str) -> bool:
 
 
 _HABIT = partial(table_words, "roleplay", "habit")
-_NARRATED_I = (
-    r"^\W*(?:(?:then|and|so|but|quickly|slowly|silently|quietly|suddenly|carefully|without a word),? )*I "
-    r"(?:\w+ly |then |just )?"
-)
-_ITS_OBJECT = r"(?:the|my|an?|your|his|her)"
 _PHYSICAL_ACT = partial(table_pattern, "roleplay", "physical_act")
 _POSSIBLE_ACT = partial(table_pattern, "roleplay", "possible_act")
 _MEDIA = partial(table_words, "roleplay", "media")
-_RANK = (
-    r"(?:king|queen|prince|princess|emperor|empress|knight|paladin|wizard|mage|sorcerer|sorceress|warlock|necromancer|elf|"
-    r"orc|dwarf|goblin|vampire|werewolf|ghost|demon|dragon|assassin|bounty hunter|mercenary|smuggler|pirate|rogue|spy|"
-    r"time travell?er|admiral|chosen one|immortal|cyborg|android|alien|mermaid|fairy|superhero|warrior|gladiator|samurai|"
-    r"ninja|viking|oracle|druid|cleric|hitman|siren|(?:captain|commander|ruler|lord|lady|heir|god|goddess|guardian|keeper) "
-    r"(?:of|to) (?!(?:[\w' ]+ )?(?:team|squad|club|side)\b) (?:the|this|these|all|[A-Z])[\w ]*)\b(?! (?:fan|developer|writer|"
-    r"player|lover|nerd|main|costume|dad|mom))"
-)
 _FANTASTIC = partial(table_pattern, "roleplay", "fantastic")
 _DRAMATIC = partial(table_words, "roleplay", "dramatic")
-_FIRST_PERSON = re.compile(r"(?<![\w'])(?:I|I'm|I've|I'd|I'll|im|ive|i|my|me|we|we're|our|mine)(?![\w])", re.IGNORECASE)
 _KIN_IN_STORIES = frozenset(
     """
     son sons brother brothers father sister sisters mother daughter daughters wife husband child children family
@@ -172,7 +156,7 @@ def is_everyday_statement(sentence: str, scene_words: frozenset[str] = frozenset
     A sentence `is_quoted` beside an action belongs to a character, so mentions of family and age do not count for it.
     """
     words = {fold(word) for word in WORD.findall(sentence)}
-    if not _FIRST_PERSON.search(sentence) or not words.isdisjoint(scene_words) or is_roleplay_sentence(sentence):
+    if not FIRST_PERSON_WORD.search(sentence) or not words.isdisjoint(scene_words) or is_roleplay_sentence(sentence):
         return False
     if not _EVERYDAY_WORDS.isdisjoint(words):
         return True
@@ -187,6 +171,6 @@ def is_about_speaker(sentence: str) -> bool:
     is_question = sentence.rstrip("\"”’') ").endswith("?")
     return (
         not is_question
-        and (bool(_FIRST_PERSON.search(sentence)) or not _EVERYDAY_WORDS.isdisjoint(words))
+        and (bool(FIRST_PERSON_WORD.search(sentence)) or not _EVERYDAY_WORDS.isdisjoint(words))
         and not is_roleplay_sentence(sentence)
     )

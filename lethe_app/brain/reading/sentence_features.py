@@ -6,10 +6,9 @@ import re
 from itertools import pairwise
 
 from lethe_app.brain.text.spelling import correct_spelling
-from lethe_app.brain.vocabulary.entities import ANIMALS, CONDITIONS, EVENTS, JOBS, POSSESSIONS, RELATIVES, STATES
-from lethe_app.brain.vocabulary.phrases import FREQUENCY, TIME
 from lethe_app.brain.vocabulary.stems import stem
 from lethe_app.dates.words import MONTH, WEEKDAY
+from lethe_app.language_tables import word_class
 from lethe_app.retrieval import word_vectors
 from lethe_app.retrieval.query_terms import STOP_WORDS
 
@@ -19,15 +18,15 @@ MAX_WORDS = 60
 """Maximum number of words of a sentence that are read."""
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?|\d+")
 _CLASSES = {
-    "kin": re.compile(rf"\b(?:{RELATIVES})\b", re.IGNORECASE),
-    "animal": re.compile(rf"\b(?:{ANIMALS})\b", re.IGNORECASE),
-    "owned": re.compile(rf"\b(?:{POSSESSIONS})\b", re.IGNORECASE),
-    "condition": re.compile(rf"\b(?:{CONDITIONS})\b", re.IGNORECASE),
-    "state": re.compile(rf"\b(?:{STATES}|allergic|intolerant|scared of|afraid of)\b", re.IGNORECASE),
-    "event": re.compile(rf"\b(?:{EVENTS})\b", re.IGNORECASE),
-    "job": re.compile(rf"\b(?:{JOBS})\b", re.IGNORECASE),
-    "time": re.compile(TIME, re.IGNORECASE),
-    "often": re.compile(FREQUENCY, re.IGNORECASE),
+    "kin": re.compile(rf"\b(?:{word_class('RELATIVE')})\b", re.IGNORECASE),
+    "animal": re.compile(rf"\b(?:{word_class('ANIMAL')})\b", re.IGNORECASE),
+    "owned": re.compile(rf"\b(?:{word_class('POSSESSION')})\b", re.IGNORECASE),
+    "condition": re.compile(rf"\b(?:{word_class('CONDITION')})\b", re.IGNORECASE),
+    "state": re.compile(rf"\b(?:{word_class('STATE')}|allergic|intolerant|scared of|afraid of)\b", re.IGNORECASE),
+    "event": re.compile(rf"\b(?:{word_class('EVENT')})\b", re.IGNORECASE),
+    "job": re.compile(rf"\b(?:{word_class('JOB')})\b", re.IGNORECASE),
+    "time": re.compile(word_class("TIME"), re.IGNORECASE),
+    "often": re.compile(word_class("FREQUENCY"), re.IGNORECASE),
     "month": re.compile(rf"\b(?:{MONTH}|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b", re.IGNORECASE),
     "day": re.compile(rf"\b(?:{WEEKDAY}|mon|tues?|weds?|thurs?|fri|sat|sun)\b", re.IGNORECASE),
     "number": re.compile(r"\d"),

@@ -6,9 +6,8 @@ import re
 from collections.abc import Sequence
 
 from lethe_app.brain.text.spelling import correct_spelling
-from lethe_app.brain.vocabulary.entities import EVENTS, RELATIVES
-from lethe_app.brain.vocabulary.phrases import RELATIVE_OR_ANIMAL
 from lethe_app.brain.vocabulary.verbs import BASE_VERBS, agree_with_name, is_adverb, is_past, third_person_form
+from lethe_app.language_tables import word_class
 
 _NOT_NUMERAL = r"(?<!War )(?<!Part )(?<!Chapter )(?<!Act )(?<!Book )(?<!Volume )(?<!Elizabeth )(?<!Charles )(?<!James )"
 """Words after which “I” is a numeral, as in “World War I”."""
@@ -20,26 +19,21 @@ _SINGULAR_CONTRACTIONS = {"'m": " is", "'re": " is", "'ve": " has", "'ll": " wil
 _PLURAL_CONTRACTIONS = {"'re": " are", "'ve": " have", "'ll": " will", "'d": " would"}
 _HAD_CONTEXT = re.compile(r"(?: \w+ly)? (?:been|had|better|never|always|just|already)\b| \w+ed\b")
 _PAIR = re.compile(
-    rf"^my (?!(?:{RELATIVES}) [a-z]+s and)"
-    rf"(?P<who>(?:[\w-]+ ){{0,2}}?(?:{RELATIVES}|[a-z]+s)(?: [A-Z]\w+)?) and I(?P<short>'ve|'ll|'d)?(?![\w'])",
+    rf"^my (?!(?:{word_class('RELATIVE')}) [a-z]+s and)"
+    rf"(?P<who>(?:[\w-]+ ){{0,2}}?(?:{word_class('RELATIVE')}|[a-z]+s)(?: [A-Z]\w+)?) and I(?P<short>'ve|'ll|'d)?(?![\w'])",
     re.IGNORECASE,
 )
 """Plural subject, as in “My wife and I”."""
-_MY_EVENT = re.compile(
-    rf"\b(?P<has>has|have) their (?!(?:first|second|third|fourth|last|next|new|own|only|final|big|\w+est)\b)"
-    rf"(?P<event>(?:[\w-]+ ){{0,2}}?{EVENTS})\b(?<!finals)"
-)
-"""Event with a possessive, as in “I have my hearing”; the owner is evident and the possessive is dropped."""
 _SINGULAR_VERB = re.compile(r"^(?P<adverb>(?: \w+ly| still| also| just)? )(?P<verb>am|was|wasn't)\b")
 _PLURAL_VERBS = {"am": "are", "was": "were", "wasn't": "weren't"}
 _PLURAL_NOUN = re.compile(
-    rf"\b{RELATIVE_OR_ANIMAL}s?(?<=s)\b|\b(?:children|family|mice|geese|they|them|people|men|women|and their)\b",
+    rf"\b{word_class('RELATION')}s?(?<=s)\b|\b(?:children|family|mice|geese|they|them|people|men|women|and their)\b",
     re.IGNORECASE,
 )
 """Plural nouns to which “they” would refer instead of the speaker."""
 _THIRD_PERSON_PLURAL = {"our": "their", "ours": "theirs", "us": "them", "we": "they", "ourselves": "themselves"}
 _OTHER_PERSON = re.compile(r"\b(?!(?-i:US\b))(?:you|your|yours|yourself|we|us|our|ours|ourselves)\b", re.IGNORECASE)
-_JOINED_SUBJECT = re.compile(rf"(?:\b[A-Z][\w'-]*|\b(?:{RELATIVES}|him|her|them|friends?)) $")
+_JOINED_SUBJECT = re.compile(rf"(?:\b[A-Z][\w'-]*|\b(?:{word_class('RELATIVE')}|him|her|them|friends?)) $")
 """Word before “and I” if both are a plural subject."""
 
 
@@ -90,11 +84,7 @@ def _replace_first_person(text: str, name: str) -> str:
             else _replace_single_i(match, name, is_joined=bool(_JOINED_SUBJECT.search(text[: match.start()])))
         )
 
-    return _MY_EVENT.sub(_drop_event_possessive, _I.sub(replace_i, text))
-
-
-def _drop_event_possessive(match: re.Match[str]) -> str:
-    return f"{match['has']} {'an' if match['event'][0].lower() in 'aeiou' else 'a'} {match['event']}"
+    return _I.sub(replace_i, text)
 
 
 def _replace_repeated_i(match: re.Match[str]) -> str:

@@ -1,4 +1,4 @@
-"""Text form of a memory in the prompt: with or without title, date and reason, and always starting on a line of its own."""
+"""Text form of a memory in the prompt: on one line, with or without title and date."""
 
 from __future__ import annotations
 
@@ -28,8 +28,7 @@ class TitleStyle(Enum):
     NAME = auto()
     """As “Name: ”."""
     BOLD = auto()
-    H2 = auto()
-    H3 = auto()
+    HEADING = auto()
 
 
 @dataclass(frozen=True)
@@ -38,9 +37,6 @@ class MemoryTextForm:
 
     title: TitleStyle = TitleStyle.NONE
     dated: bool = False
-    reasoned: bool = False
-    one_line: bool = True
-    """True if the content is put on one line; title and reason always are."""
 
 
 _PLAIN = MemoryTextForm()
@@ -70,12 +66,10 @@ def format_memory(
     began. Days are those of the time zone of the stored times, or of `zone`.
     """
     date_suffix = f" ({_format_days(memory, ended_at, zone)})" if form.dated else ""
-    content = one_line(memory.content) if form.one_line else "\n".join(map(one_line, memory.content.strip().splitlines()))
+    content = one_line(memory.content)
     if memory.needs_permission and ASK_FIRST not in content:
         content = f"{ASK_FIRST}: {content}"
-    reason = f"Why it matters: {one_line(memory.reason)}" if form.reasoned and memory.reason.strip() else ""
-    text = _add_title(one_line(memory.name), date_suffix, content, form.title)
-    return "\n".join(filter(None, (text, reason)))
+    return _add_title(one_line(memory.name), date_suffix, content, form.title)
 
 
 def one_line(text: str) -> str:
@@ -89,16 +83,10 @@ def one_line(text: str) -> str:
 def _add_title(name: str, date_suffix: str, content: str, title: TitleStyle) -> str:
     if not name or title is TitleStyle.NONE:
         return f"{date_suffix.strip()} {content}".strip()
-    match title:
-        case TitleStyle.NAME:
-            return f"{name}{date_suffix}: {content}".rstrip()
-        case TitleStyle.BOLD:
-            plain_name = name.replace("**", "")
-            return f"**{plain_name}**{date_suffix}: {content}".rstrip()
-        case TitleStyle.H2:
-            return f"## {name}{date_suffix}\n{content}".rstrip()
-        case TitleStyle.H3:
-            return f"### {name}{date_suffix}\n{content}".rstrip()
+    if title is TitleStyle.HEADING:
+        return f"## {name}{date_suffix}\n{content}".rstrip()
+    shown = f"**{name.replace('**', '')}**" if title is TitleStyle.BOLD else name
+    return f"{shown}{date_suffix}: {content}".rstrip()
 
 
 def _format_days(memory: MemoryUnit, ended_at: datetime | None, zone: tzinfo | None) -> str:

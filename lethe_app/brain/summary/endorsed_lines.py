@@ -131,7 +131,6 @@ def _build_sentences(line_index: int, line: Utterance, pieces: Sequence[Dialogue
             piece.narrates,
             asks=piece.text.rstrip("\"”’') ").endswith(("?", "？", "؟")),
             in_story=piece.meaning is SentenceMeaning.IN_CHARACTER,
-            day=line.time.date(),
         )
         for piece in pieces
         if piece.meaning is not SentenceMeaning.DROPPED and (words := normalized_words(piece.text))

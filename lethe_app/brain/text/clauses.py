@@ -13,8 +13,6 @@ _pattern = partial(table_pattern, "clauses")
 
 _AND_VERB = re.compile(r"\s*,?\s+(?:and|but)\s+(?P<verb>[a-z']+)(?=\s)")
 _THIRD = frozenset(map(third_person_form, BASE_VERBS))
-_INTRODUCTION = re.compile(r"^(?!.*\bI\b.*\bmy\b)[A-Za-z][a-z]+(?: [a-z]+){1,4}, (?=my [a-z]+ and I\b)")
-"""Introductory phrase, as in “Speaking of special moments, my wife and I …”."""
 _SELF_LIST = re.compile(r"I(?:'m| am) (?P<parts>[\w' -]+,(?: and)? (?:\d\d\b|from [A-Z]|an? [a-z]+).*)\Z")
 _SELF_PART = re.compile(r"(?:\d\d\b|from [A-Z]|an? [a-z]+|(?:living|working|based) )")
 """Part of a list about the speaker: “I'm Tom, 34, from Leeds” states each of its parts."""
@@ -26,31 +24,19 @@ def extract_clauses(sentence: str) -> list[str]:
     """
     found: list[str] = []
     whole = _pattern("two_times").sub(lambda times: f"{times['first']}{times['second'] or ''} ", strip_fillers(sentence))
-    for piece in _split_at_subjects(_pattern("aside").sub(",", _INTRODUCTION.sub("", whole))):
+    for piece in _split_at_subjects(_pattern("aside").sub(",", whole)):
         if self_list := _SELF_LIST.match(strip_fillers(piece)):
             found += [
                 f"I'm {part}" for part in re.split(r",(?: and)? | and (?=from )", self_list["parts"]) if _SELF_PART.match(part)
             ]
             continue
-        fronted = _pattern("fronted").match(strip_fillers(piece))
         whole = strip_fillers(_cut_at_other_subject(_pattern("fronted").sub(_move_time_to_end, strip_fillers(piece))))
         first = whole.split(" ", 1)[0]
         if first in {"I", "I'm", "I've"}:
-            found += _add_time_to_first(_split_compound(whole), fronted["time"] if fronted else "")
+            found += _split_compound(whole)
         elif whole:
             found.append(_remove_unrelated_tail(whole))
     return [clause for clause in found if clause]
-
-
-def _add_time_to_first(parts: list[str], time: str) -> list[str]:
-    """Append a time from the front of the sentence to the first clause as well: “Last May I ran and won”."""
-    if (
-        not time
-        or any(time[1:] in part for part in parts[:1])
-        or (len(parts) == 1 and _pattern("also_when").search(f"{parts[0]},"))
-    ):
-        return parts
-    return [f"{parts[0]} {time[0].lower()}{time[1:]}", *parts[1:]]
 
 
 def _move_time_to_end(match: re.Match[str]) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import date
 from functools import lru_cache, partial
 from itertools import pairwise
 
@@ -33,6 +32,10 @@ _NOT_AN_END = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|St|Prof|e\.g|i\.e|vs|No|approx|Jr|S
 SENTENCE_BREAK = re.compile(r"(?<=[?!…。？！])\s*|(?<=[^\d\W][.])\s+|[\n\"*]+")
 """End of a sentence of a request, in any script. A full stop after a digit is none, as in “2. Mai”."""
 _HIRAGANA = re.compile("[\u3040-\u309f]{2}")
+FIRST_PERSON_WORD = re.compile(
+    r"(?<![\w'])(?:I|I'm|im|I've|ive|I'd|I'll|my|me|mine|we|we're|we've|our|us)(?!\w)", re.IGNORECASE
+)
+"""Word by which an English speaker refers to themselves, alone or with others."""
 MAX_SENTENCE_LENGTH = 400
 """Characters after which a sentence ends even at an abbreviation, so that a text made of abbreviations does not become one."""
 
@@ -77,8 +80,6 @@ class Sentence:
     """Weight as a statement of the user, from 0 for mere context to 1 for the user's own words; see
     brain/summary/endorsed_lines.
     """
-    day: date | None = None
-    """Day of its message."""
 
 
 def normalized_words(text: str) -> tuple[str, ...]:

@@ -36,9 +36,5 @@ FOREIGN_STOP_WORDS = LazySet(
 """Stop words of all languages but English."""
 NON_TOPIC_WORDS = LazySet(_non_topic_words)
 """English words that are never the topic of a conversation."""
-VERBS_THIRD = LazySet(
-    lambda: frozenset(f"{verb}s" for verb in load_words("common_verbs") if not verb.endswith(("s", "y", "ch", "sh")))
-)
-"""Common verbs in the third person, as they follow a name: starts, works."""
 LIFE_EVENT_PAIRS = LazySet(lambda: frozenset(tuple(pair.split()) for pair in load_words("life_event_pairs")))
 """Pairs of adjacent words that name a life event or ask to be remembered."""

@@ -16,7 +16,7 @@ from lethe_app.brain.vocabulary.common_words import (
 )
 from lethe_app.brain.vocabulary.verbs import BASE_VERBS, is_adverb, is_past, third_person_form
 from lethe_app.dates.words import MONTHS, WEEKDAYS
-from lethe_app.language_tables import LazySet, lazy_words, load_table, load_words, table_pattern, word_class
+from lethe_app.language_tables import LazySet, lazy_words, load_table, load_words, table_pattern
 from lethe_app.retrieval.query_terms import STOP_WORDS, fold
 
 _MY_WORDS = frozenset(("my", "our", "me", "the"))
@@ -24,13 +24,6 @@ _ADJECTIVES_BEFORE_NAME = frozenset(("big", "little", "wee", "old", "young", "ba
 _NAMES_LIKE_WORD_FORMS = lazy_words("names_like_forms")
 _NAMES_ALSO_WORDS = lazy_words("names_also_words")
 _pattern = partial(table_pattern, "relations")
-
-
-def __getattr__(name: str) -> str:
-    """Return a class of words when it is first asked for, such as `ROLES`."""
-    if not name.isupper() or name.startswith("_"):
-        raise AttributeError(name)
-    return word_class(name.removesuffix("S"))
 
 
 def _words_no_names() -> frozenset[str]:

@@ -203,4 +203,4 @@ def format_fact(fact: ExtractedFact) -> str:
 
 def summarised(session: ChatSession, until: datetime, *, dated: bool) -> str:
     """Return the summary of a session as it is in the prompt."""
-    return format_memory(session, MemoryTextForm(TitleStyle.H2, dated=dated), ended_at=until)
+    return format_memory(session, MemoryTextForm(TitleStyle.HEADING, dated=dated), ended_at=until)

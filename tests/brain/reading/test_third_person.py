@@ -53,7 +53,6 @@ def test_verbs_agree_with_the_name(said: str, known: str):
         ("I met my husband when I lived in Rome", "Tomas met their husband when they lived in Rome."),
         ("I ran my first marathon", "Tomas ran their first marathon."),
         ("I play my grandfather's cello", "Tomas plays their grandfather's cello."),
-        ("I have my hearing with the director", "Tomas has a hearing with the director."),
         ("I have my first exam in May", "Tomas has their first exam in May."),
         ("I have my sister's wedding in May", "Tomas has their sister's wedding in May."),
         ("I live with a friend of mine", "Tomas lives with a friend of theirs."),
