@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Literal
 from uuid import UUID
 
-from pydantic import AwareDatetime, BaseModel, Field, JsonValue
+from pydantic import AliasChoices, AwareDatetime, BaseModel, Field, JsonValue
 
 from lethe_app.domain.chat import ChatSession, Message, PartState, SessionEvent, SessionPart
 from lethe_app.domain.facts import ExtractedFact, MadeBy
@@ -114,7 +114,7 @@ class BundledSession(BaseModel, extra="forbid"):
     """The session; `leaf_id` is the last message of the selected branch."""
     worlds: list[str] = Field(default_factory=list)
     """Worlds that were chosen for this session."""
-    scratch: dict[str, str] = Field(default_factory=dict)
+    session_notes: dict[str, str] = Field(default_factory=dict, validation_alias=AliasChoices("session_notes", "scratch"))
     parts: list[BundledPart] = Field(default_factory=list)
     original: dict[str, JsonValue] = Field(default_factory=dict)
     """Header of the chat it was imported from, kept for export."""

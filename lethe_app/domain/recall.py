@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from uuid import UUID
 
-from pydantic import BaseModel, Field
+from pydantic import AliasChoices, BaseModel, Field
 
 from lethe_app.domain.chat import Degradation, Role
 from lethe_app.domain.memory import MemoryType
@@ -231,7 +231,7 @@ class TurnMemory(BaseModel, extra="forbid", frozen=True):
 
     recalled: list[RecalledMemory] = Field(default_factory=list)
     blocked: list[BlockedMemory] = Field(default_factory=list)
-    scratch: str = ""
+    session_notes: str = Field(default="", validation_alias=AliasChoices("session_notes", "scratch"))
     """Facts of the present session, in one line."""
     mood: str = ""
     """Text about the persona's mood, where it has changed."""

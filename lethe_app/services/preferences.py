@@ -24,7 +24,7 @@ RECALL_OFF: dict[str, object] = {
     "proactive_messages": False,
 }
 """Settings while nothing of other conversations is recalled."""
-LEARNING_OFF: dict[str, object] = {"fact_retrieval": False, "notebooks": False, "agents": False, "scratch": False}
+LEARNING_OFF: dict[str, object] = {"fact_retrieval": False, "notebooks": False, "agents": False, "session_notes": False}
 """Settings while nothing is learnt."""
 SMALL_MEMORY = 3 << 30
 """Bytes of memory below which a computer counts as small."""

@@ -176,9 +176,10 @@ def _blank_recalls(connection: sqlite3.Connection, sessions: set[str]) -> None:
         for one in recalled:
             leads = [{**lead, "text": "", "words": []} for lead in one.get("leads", [])]
             one |= {"title": "", "text": "", "because": [], "leads": leads}
-        if message_id in own and memory.get("scratch"):
-            memory["scratch"] = ""
-        elif not recalled:
+        # Earlier versions called the notes `scratch`.
+        notes = [name for name in ("session_notes", "scratch") if message_id in own and memory.get(name)]
+        memory |= dict.fromkeys(notes, "")
+        if not recalled and not notes:
             continue
         text = json.dumps(row, ensure_ascii=False, separators=(",", ":"))
         connection.execute("UPDATE turn_memories SET value = ? WHERE message_id = ?", (text, message_id))

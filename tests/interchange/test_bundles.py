@@ -51,7 +51,7 @@ def bundles(draw: st.DrawFn) -> Bundle:
             wordings = [Alternative(content=draw(TEXTS), thinking=draw(TEXTS)) for _ in range(draw(st.integers(1, 3)))]
             own = {"hidden": draw(st.booleans()), "note": draw(TEXTS), "alternatives": wordings}
             said.append(BundledMessage(session_id=conversation.guid, parent_id=above, role=draw(st.sampled_from(Role)), **own))
-        talks.append(BundledConversation(BundledSession(session=conversation, scratch={draw(TEXTS): draw(TEXTS)}), said))
+        talks.append(BundledConversation(BundledSession(session=conversation, session_notes={draw(TEXTS): draw(TEXTS)}), said))
     entry = WorldEntry(name=draw(TEXTS), content=draw(TEXTS))
     past = PersonaHistory(
         memories=[MemoryUnit(name=draw(TEXTS), content=draw(TEXTS))],

@@ -37,7 +37,7 @@ LIVELY = [
 ]
 WISHES: list[dict[str, object]] = [
     {"rag_entries": 1},
-    {"scratch": False},
+    {"session_notes": False},
     {"mood_handling": False},
     {"cache_surgery": False},
     {"kept_states": 0},

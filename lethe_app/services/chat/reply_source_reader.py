@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import TypeVar
 from uuid import UUID
 
 from lethe_app.brain.recall.objections import OBJECTIONABLE_WAYS
 from lethe_app.domain.chat import ChatSession, Message, Role
 from lethe_app.domain.facts import ExtractedFact
-from lethe_app.domain.memory import MemoryType, MemoryUnit
+from lethe_app.domain.memory import MemoryType
 from lethe_app.domain.passage import PassageKind
 from lethe_app.domain.recall import BlockedMemory, BlockReason, RecalledMemory, RecallLead, RecallWay
 from lethe_app.errors import StorageError
@@ -121,7 +122,7 @@ class ReplySources:
     """True for a reply of an incognito session, for which none is stored."""
     recalled: tuple[ReplyMemory, ...] = ()
     blocked: tuple[BlockedMemory, ...] = ()
-    scratch: str = ""
+    session_notes: str = ""
     remark: str = ""
     """Remark in the prompt about a time that the user asked for."""
     stable_content: StablePromptContent = StablePromptContent()
@@ -136,6 +137,7 @@ class ReplySources:
         return tuple(memory for memory in self.blocked if memory.why is BlockReason.UNWANTED)
 
 
+T = TypeVar("T")
 LOOK_BACK = 8
 """Messages above a reply among which the message it answers is looked for."""
 
@@ -183,7 +185,7 @@ class ReplySourceReader:
             is_known=True,
             recalled=tuple([await self._describe_memory(recollection) for recollection in recalled]),
             blocked=tuple(memory.blocked),
-            scratch=memory.scratch,
+            session_notes=memory.session_notes,
             remark=memory.remark,
             stable_content=stable_content,
             forgotten=memory.forgotten,
@@ -195,21 +197,19 @@ class ReplySourceReader:
         prefix = await self._stable_prefixes.load(session.guid)
         if prefix is None:
             return StablePromptContent()
-        titles: list[str] = []
-        for section in prefix.summaries:
-            with suppress(StorageError):  # deleted since
-                titles.append((await self._session_store.session(section.guid)).name)
-                continue
-            titles.append("")
-        summaries = zip(titles, (section.text for section in prefix.summaries), strict=True)
+        sessions = [await find(self._session_store.session(section.guid)) for section in prefix.summaries]
+        summaries = (
+            (session.name if session is not None else "", section.text)
+            for session, section in zip(sessions, prefix.summaries, strict=True)
+        )
         return StablePromptContent(tuple(section.text for section in prefix.facts), tuple(summaries))
 
     async def _list_full_sessions(self, session: ChatSession) -> AsyncGenerator[ChatSession]:
         """Yield the earlier sessions that are in the prompt in full, newest first."""
         prefix = await self._stable_prefixes.load(session.guid)
         for guid in reversed(prefix.earlier if prefix is not None else ()):
-            with suppress(StorageError):  # deleted since
-                yield await self._session_store.session(guid)
+            if (earlier := await find(self._session_store.session(guid))) is not None:
+                yield earlier
 
     async def _find_question(self, message: Message) -> Message | None:
         if message.role is Role.USER:
@@ -243,7 +243,7 @@ class ReplySourceReader:
             )
         if recollection.category is MemoryType.CHAT_SESSION:
             return await self._describe_session(recollection, traces)
-        memory = await self._memory(recollection.memory)
+        memory = await find(self._memory_store.get(recollection.memory))
         if memory is None:
             return ReplyMemory(
                 recollection, SourceKind.MEMORY, recollection.memory, strip_quotes(recollection.text), traces, is_stored=False
@@ -251,7 +251,7 @@ class ReplySourceReader:
         return ReplyMemory(recollection, SourceKind.MEMORY, memory.guid, memory.content, traces, pinned=memory.sticky)
 
     async def _describe_session(self, recollection: RecalledMemory, traces: tuple[RecallTrace, ...]) -> ReplyMemory:
-        session = await self._session(recollection.memory)
+        session = await find(self._session_store.session(recollection.memory))
         if session is None:
             return ReplyMemory(
                 recollection, SourceKind.CONVERSATION, recollection.memory, recollection.text, traces, is_stored=False
@@ -271,9 +271,7 @@ class ReplySourceReader:
         """Return the fact that was recalled or led to the recall; None if there is none."""
         if recollection.way is not RecallWay.FACT or not recollection.leads or recollection.leads[0].kind != PassageKind.FACT:
             return None
-        with suppress(StorageError):
-            return await self._fact_store.get(recollection.leads[0].origin)
-        return None
+        return await find(self._fact_store.get(recollection.leads[0].origin))
 
     async def _find_origin(self, lead: RecallLead, recollection: RecalledMemory) -> StatementOrigin | None:
         with suppress(StorageError):
@@ -286,8 +284,8 @@ class ReplySourceReader:
     async def _find_statement(self, fact: ExtractedFact) -> StatementOrigin | None:
         """Return the newest message that states the fact, or else the session it was extracted from."""
         for message in reversed(fact.source_messages):
-            with suppress(StorageError):
-                return await self._message_origin(message)
+            if (origin := await find(self._message_origin(message))) is not None:
+                return origin
         for session in reversed(fact.source_memories):
             found = await self._session_origin(session)
             if found is not None:
@@ -300,15 +298,12 @@ class ReplySourceReader:
         return StatementOrigin(session.guid, session.name, message.time, message.id)
 
     async def _session_origin(self, guid: UUID) -> StatementOrigin | None:
-        session = await self._session(guid)
+        session = await find(self._session_store.session(guid))
         return StatementOrigin(session.guid, session.name, session.added) if session is not None else None
 
-    async def _session(self, guid: UUID) -> ChatSession | None:
-        with suppress(StorageError):
-            return await self._session_store.session(guid)
-        return None
 
-    async def _memory(self, guid: UUID) -> MemoryUnit | None:
-        with suppress(StorageError):
-            return await self._memory_store.get(guid)
-        return None
+async def find(reading: Awaitable[T]) -> T | None:
+    """Return the record that is read; None if it was deleted since."""
+    with suppress(StorageError):
+        return await reading
+    return None

@@ -202,7 +202,7 @@ class RecallService:
         hidden_message = _expand_macros(initiative.message, context) if initiative.message is not None else None
         states: dict[str, object] = {}
         notes_block = ""
-        if self._preferences.current.scratch:
+        if self._preferences.current.session_notes:
             stored_notes = parse_notes(before.get(SESSION_NOTES))
             notes = update_notes(to_utterances([*context.history[-1:], question]), stored_notes)
             notes_block, states = build_notes_block(notes), {SESSION_NOTES: notes} if notes != stored_notes else {}
@@ -227,7 +227,7 @@ class RecallService:
             memory=result.memory.model_copy(
                 update={
                     "recalled": [*initiative.recalled, *result.memory.recalled],
-                    "scratch": notes_block,
+                    "session_notes": notes_block,
                     "mood": initiative.mood,
                     "degradations": list(context.degradations),
                 }

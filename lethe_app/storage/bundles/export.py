@@ -114,7 +114,7 @@ def _conversation(connection: sqlite3.Connection, guid: str) -> BundledConversat
     record = BundledSession(
         session=session,
         worlds=_as_strings(_state(connection, guid, WORLDS)),
-        scratch=_as_string_dict(_state(connection, guid, SESSION_NOTES)),
+        session_notes=_as_string_dict(_state(connection, guid, SESSION_NOTES)),
         original=_as_object(_state(connection, guid, ORIGINAL)),
         parts=[parse_row(BundledPart, BundledPart.model_fields, row) for row in parts],
     )

@@ -154,7 +154,7 @@ def _store_conversation(
     for part in conversation.record.parts:
         insert(connection, "session_parts", {**column_values(part, type(part).model_fields), "session_id": guid})
     worlds = [persona.worlds[name] for name in conversation.record.worlds if name in persona.worlds]
-    state = {WORLDS: worlds, SESSION_NOTES: conversation.record.scratch, ORIGINAL: conversation.record.original}
+    state = {WORLDS: worlds, SESSION_NOTES: conversation.record.session_notes, ORIGINAL: conversation.record.original}
     for key, value in state.items():
         if value:
             text = storable_text(json.dumps(value, ensure_ascii=False))

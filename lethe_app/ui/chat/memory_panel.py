@@ -205,8 +205,8 @@ class MemoryPanel(QFrame):
             section = AlwaysInPrompt(self._theme, sources.stable_content, is_open=self._expanded_sections["always"])
             section.heading.toggled.connect(partial(self._expanded_sections.__setitem__, "always"))
             self._add_widget(section)
-        if sources.scratch.strip():
-            self._add_session_notes(sources.scratch)
+        if sources.session_notes.strip():
+            self._add_session_notes(sources.session_notes)
         if sources.blocked:
             self._add_blocked_section(sources)
         self._set_tab_order()

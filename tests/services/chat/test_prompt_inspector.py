@@ -109,7 +109,7 @@ async def test_what_the_layout_costs_is_told_and_the_late_one_costs_least(talk: 
     write_world(
         talk.services, "isle", {"name": "Lamp", **lamp}, {"name": "Boat", "content": "Green.", "keywords_main": ["boat"]}
     )
-    await talk.services.preferences.set(global_worlds=["isle"], layout=layout, cache_surgery=False, scratch=False)
+    await talk.services.preferences.set(global_worlds=["isle"], layout=layout, cache_surgery=False, session_notes=False)
     await talk.says("I have been waiting for you since the bells rang, and it is cold. " * 4, *["Aye."] * 3)
     for text in ("Hello.", "Is the lamp lit?"):
         await inspected(talk.services, talk.session, text)

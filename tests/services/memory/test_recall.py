@@ -424,11 +424,11 @@ async def test_what_a_turn_recalled_is_gone_with_its_message(talk: Talk):
 
 async def test_notes_of_the_conversation_grow_and_can_be_switched_off(talk: Talk):
     first = await talk.say("I live in Porto. I am tired.")
-    assert first.memory.scratch == "Known facts about this session: home=Porto, mood=tired."
-    assert first.memory.scratch in await talk.prompt_of(first)
-    assert "Porto" in (await talk.say("Good.")).memory.scratch
-    await talk.services.preferences.set(scratch=False)
-    assert (await talk.say("Well.")).memory.scratch == ""
+    assert first.memory.session_notes == "Known facts about this session: home=Porto, mood=tired."
+    assert first.memory.session_notes in await talk.prompt_of(first)
+    assert "Porto" in (await talk.say("Good.")).memory.session_notes
+    await talk.services.preferences.set(session_notes=False)
+    assert (await talk.say("Well.")).memory.session_notes == ""
 
 
 async def test_the_day_before_is_not_forgotten_when_a_memory_is_brought_up_now(talk: Talk):

@@ -610,7 +610,7 @@ async def test_a_named_fact_of_the_session_is_in_the_next_prompt_replaced_and_re
     )
     blocks = []
     for message in ("We seek the artifact.", "We have it.", "We are home.", "Ha!"):
-        blocks.append((await say(services, session, message)).memory.scratch)
+        blocks.append((await say(services, session, message)).memory.session_notes)
 
     assert blocks == [
         "",

@@ -305,6 +305,18 @@ def test_the_old_switch_against_proactive_messages_is_read_as_its_opposite(setti
     assert not settings_file.load().proactive_messages
 
 
+def test_a_setting_under_its_old_name_is_read_and_written_anew(settings_file: SettingsFile, tmp_path: Path):
+    path = tmp_path / "settings.json"
+    path.write_text('{"scratch": false}')
+
+    settings = settings_file.load()
+    settings_file.save(settings)
+
+    assert not settings.session_notes
+    written = json.loads(path.read_text())
+    assert (written["session_notes"], "scratch" in written) == (False, False)
+
+
 def test_broken_settings_are_kept_in_the_trash_before_they_are_replaced(settings_file: SettingsFile, tmp_path: Path):
     path = tmp_path / "settings.json"
     path.write_text('{"font_size": "large"}')

@@ -70,7 +70,7 @@ async def effects(database: Database, chats: SessionStore, session: ChatSession,
         persona_id="mara",
         session=session.guid,
         message=message.id,
-        memory=TurnMemory(scratch="name = Tomas"),
+        memory=TurnMemory(session_notes="name = Tomas"),
         moment=now(),
         hidden_message=say("The lamp: it is dark since May.", Role.SYSTEM, hidden=True),
         changed=[WAITING.model_copy(update={"insertion": MemoryInsertion.TRIGGER})],
@@ -118,3 +118,7 @@ async def test_nothing_is_stored_for_a_message_that_is_gone(database: Database, 
         await TurnMemories(database).save_effects(effects)
 
     assert await dump_tables(database) == before
+
+
+def test_session_notes_are_read_under_their_old_name():
+    assert TurnMemory.model_validate({"scratch": "name = Tomas"}) == TurnMemory(session_notes="name = Tomas")
