@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from lethe_app.brain.mood.dynamics import MoodDynamics, load_moodlets, mark_changed_by
 from lethe_app.brain.mood.model import Moodlet, MoodMessage, describe_mood, describe_mood_changes
@@ -20,6 +20,7 @@ from lethe_app.paths import Paths
 from lethe_app.services.events import Listeners
 from lethe_app.services.participants import Participants
 from lethe_app.services.preferences import Preferences
+from lethe_app.services.stored_values import read_stored
 from lethe_app.storage.key_value import AppState
 
 MoodState = Mapping[tuple[str, str], object]
@@ -146,10 +147,7 @@ class MoodService:
 
     async def load_readings(self, persona_id: str) -> list[MoodReading]:
         """Return what models inferred from the persona's sessions, oldest first."""
-        try:
-            return _READINGS.validate_python(await self._app_state.get(READINGS, persona_id) or [])
-        except ValidationError:
-            return []
+        return read_stored(_READINGS.validate_python, await self._app_state.get(READINGS, persona_id)) or []
 
     # Changes
 
@@ -162,7 +160,7 @@ class MoodService:
         """
         if not self.is_enabled_for(participants.persona):
             return None
-        stored = parse_mood(state.get((MOODS, session.persona_id)))
+        stored = read_stored(Mood.model_validate, state.get((MOODS, session.persona_id)))
         before = self._dynamics.add_missing_feelings(stored or self._dynamics.create_mood(message.time))
         if before.message == message.id:
             return MoodEffect(
@@ -224,11 +222,12 @@ class MoodService:
         The mood before becomes a sample of the history if it belongs to an earlier day or another session.
         """
         updates: dict[tuple[str, str], object] = {(MOODS, persona_id): mood.model_dump(mode="json")}
-        before = parse_mood(state.get((MOODS, persona_id)))
+        before = read_stored(Mood.model_validate, state.get((MOODS, persona_id)))
         if before is not None:
             last = build_sample(before)
             if not last.belongs_with(mood.at, mood.session):
-                samples = [*parse_samples(state.get((HISTORY, persona_id))), last][-MAX_SAMPLES:]
+                earlier = read_stored(_SAMPLES.validate_python, state.get((HISTORY, persona_id))) or []
+                samples = [*earlier, last][-MAX_SAMPLES:]
                 updates[HISTORY, persona_id] = _SAMPLES.dump_python(samples, mode="json")
         return updates
 
@@ -239,31 +238,15 @@ class MoodService:
         self.changed.notify(persona_id)
 
     async def _load_stored(self, persona_id: str) -> Mood | None:
-        return parse_mood(await self._app_state.get(MOODS, persona_id))
+        return read_stored(Mood.model_validate, await self._app_state.get(MOODS, persona_id))
 
     async def _load_samples(self, persona_id: str) -> list[MoodSample]:
-        return parse_samples(await self._app_state.get(HISTORY, persona_id))
+        return read_stored(_SAMPLES.validate_python, await self._app_state.get(HISTORY, persona_id)) or []
 
 
 def mood_state_keys(persona_id: str) -> tuple[tuple[str, str], ...]:
     """Return scope and key of the app state for a persona's mood."""
     return (MOODS, persona_id), (HISTORY, persona_id)
-
-
-def parse_mood(value: object) -> Mood | None:
-    """Return the mood in a value of the app state; None if there is none that this version can read."""
-    try:
-        return Mood.model_validate(value)
-    except ValidationError:
-        return None
-
-
-def parse_samples(value: object) -> list[MoodSample]:
-    """Return the mood samples in a value of the app state, oldest first; none if it cannot be read."""
-    try:
-        return _SAMPLES.validate_python(value or [])
-    except ValidationError:
-        return []
 
 
 def build_sample(mood: Mood) -> MoodSample:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
+from pydantic import AwareDatetime, BaseModel, ConfigDict
 
 from lethe_app.brain.dreams.corrections import CorrectionStrength
 from lethe_app.brain.dreams.dislikes import DislikedReply, parse_explanation
@@ -19,6 +19,7 @@ from lethe_app.domain.chat import Message, Role
 from lethe_app.domain.clock import now
 from lethe_app.errors import StorageError
 from lethe_app.services.events import Listeners
+from lethe_app.services.stored_values import read_stored
 from lethe_app.storage.chats.feedback import FeedbackStore
 from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.key_value import AppState
@@ -249,10 +250,8 @@ class FeedbackService:
         return lines
 
     async def _load_progress(self, persona_id: str) -> FeedbackProgress:
-        try:
-            return FeedbackProgress.model_validate(await self._app_state.get(SCOPE, persona_id) or {})
-        except ValidationError:
-            return FeedbackProgress()
+        stored = await self._app_state.get(SCOPE, persona_id)
+        return read_stored(FeedbackProgress.model_validate, stored) or FeedbackProgress()
 
     async def _save_progress(self, persona_id: str, progress: FeedbackProgress) -> None:
         await self._app_state.set(SCOPE, persona_id, progress.model_dump(mode="json"))

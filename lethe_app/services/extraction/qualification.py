@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, TypeAdapter
 
 from lethe_app.brain.llm_schemas.qualification import (
     MIN_PRECISION,
@@ -29,6 +29,7 @@ from lethe_app.services.events import Listeners
 from lethe_app.services.extraction.conversation import ConversationExtraction
 from lethe_app.services.extraction.llm_facts import LlmFactExtraction
 from lethe_app.services.extraction.structured_output import AnswerUnusable, StructuredOutput, use_other_seeds
+from lethe_app.services.stored_values import read_stored
 from lethe_app.storage.key_value import AppState
 
 T = TypeVar("T")
@@ -210,11 +211,8 @@ class Qualification:
         tasks = (TaskKind.FACTS, TaskKind.CONFIRM, TaskKind.SUMMARY)
         words = repr((snippets, dialogues, [self._task_prompts.load_prompt(task) for task in tasks]))
         edition = hashlib.blake2b(words.encode(), digest_size=8).hexdigest()
-        try:
-            record = QualificationRecord.model_validate(await self._app_state.get(SCOPE, key_of(model)))
-        except ValidationError:
-            return QualificationRecord(edition=edition)
-        return record if record.edition == edition else QualificationRecord(edition=edition)
+        record = read_stored(QualificationRecord.model_validate, await self._app_state.get(SCOPE, key_of(model)))
+        return record if record is not None and record.edition == edition else QualificationRecord(edition=edition)
 
     async def _save_record(self, model: LoadedModel, record: QualificationRecord) -> None:
         await self._app_state.set(SCOPE, key_of(model), record.model_dump(mode="json", by_alias=True))

@@ -9,14 +9,13 @@ import json
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
-from pydantic import ValidationError
-
 from lethe_app.config.settings import Settings
 from lethe_app.domain.passage import TextEmbedding
 from lethe_app.retrieval.calibration import ORIGINAL, Thresholds, calibrate, load_pairs
 from lethe_app.services.events import Listeners
 from lethe_app.services.indexing.embedder import Embedding
 from lethe_app.services.preferences import Preferences
+from lethe_app.services.stored_values import read_stored
 from lethe_app.storage.key_value import AppState
 
 SCOPE = "calibration"
@@ -57,7 +56,8 @@ class Calibration:
         """Return thresholds measured here before, or shipped for the bundled embedding model."""
         if self._shipped is None:
             self._shipped = await asyncio.to_thread(load_shipped, self._pairs.with_name(SHIPPED))
-        return parse_thresholds(await self._app_state.get(SCOPE, name)) or parse_thresholds(self._shipped.get(name))
+        measured = read_stored(Thresholds.model_validate, await self._app_state.get(SCOPE, name))
+        return measured or read_stored(Thresholds.model_validate, self._shipped.get(name))
 
     async def measure(self, pause: Callable[[], Awaitable[None]] | None = None) -> None:
         """Fit the thresholds to the embedding model, unless that was done before; takes some seconds.
@@ -108,11 +108,3 @@ def load_shipped(path: Path) -> dict[str, object]:
     except (OSError, ValueError):
         return {}
     return limits if isinstance(limits, dict) else {}
-
-
-def parse_thresholds(stored: object) -> Thresholds | None:
-    """Parse stored thresholds; None if they are invalid, such as those of another version."""
-    try:
-        return Thresholds.model_validate(stored) if stored is not None else None
-    except ValidationError:
-        return None

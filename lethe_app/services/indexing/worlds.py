@@ -5,10 +5,9 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Iterable, Mapping
-from typing import Self
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
 from lethe_app.brain.lore.decorators import read_decorators
 from lethe_app.domain.memory import MemoryInsertion
@@ -18,6 +17,7 @@ from lethe_app.retrieval import passage_builder
 from lethe_app.retrieval.memory_index import MemoryIndex
 from lethe_app.services.library import Library
 from lethe_app.services.scheduling.loop import BackgroundPriority
+from lethe_app.services.stored_values import read_stored
 from lethe_app.storage.key_value import AppState
 
 WORLD_PREFIX = "world:"
@@ -37,14 +37,6 @@ class IndexedWorld(BaseModel):
     """Hash of the whole world; empty while it is being indexed."""
     entries: list[UUID] = []
     """Entries that may have passages."""
-
-    @classmethod
-    def read(cls, stored: object) -> Self:
-        """Parse a stored state; an invalid one is replaced by an empty one, so that the world is indexed again."""
-        try:
-            return cls.model_validate(stored)
-        except ValidationError:
-            return cls()
 
 
 class WorldPassages:
@@ -76,7 +68,13 @@ class WorldPassages:
             if self._synced.keys() == worlds.keys() and self.are_indexed(worlds):
                 return
             stored_states = await self._app_state.values_of(SCOPE)
-            known = await asyncio.to_thread(lambda: {name: IndexedWorld.read(stored) for name, stored in stored_states.items()})
+            # A state that cannot be read is replaced by an empty one, so that the world is indexed again.
+            known = await asyncio.to_thread(
+                lambda: {
+                    name: read_stored(IndexedWorld.model_validate, stored) or IndexedWorld()
+                    for name, stored in stored_states.items()
+                }
+            )
             digests = await asyncio.to_thread(lambda: {name: digest(world) for name, world in worlds.items()})
             changed = [name for name, value in digests.items() if name not in known or known[name].digest != value]
             await self._index_entries(worlds, known, [*changed, *(known.keys() - worlds.keys())])

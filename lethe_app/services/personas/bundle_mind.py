@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from lethe_app.brain.notebooks import document
 from lethe_app.brain.notebooks.document import NotebookIndexEntry
@@ -17,12 +16,12 @@ from lethe_app.interchange.bundles import is_member_name
 from lethe_app.paths import Paths
 from lethe_app.services.mood import HISTORY, MOODS, READINGS
 from lethe_app.services.personas.inner_life import SCOPE as GOAL_REQUESTS
+from lethe_app.services.stored_values import read_stored
 from lethe_app.storage.database import Database
 from lethe_app.storage.files.file_names import unique_stem
 from lethe_app.storage.files.notebooks import INDEX, SUFFIX, NotebookFiles
 from lethe_app.storage.key_value import AppState
 
-T = TypeVar("T")
 _SAMPLES, _READINGS = TypeAdapter(list[MoodSample]), TypeAdapter(list[MoodReading])
 
 
@@ -71,9 +70,9 @@ class MindTransfer:
         stored = await self._app_state.get(GOAL_REQUESTS, persona_id)
         goal_fields = stored if isinstance(stored, dict) else {}
         return BundledMind(
-            mood=_parse_value(TypeAdapter(Mood), await self._app_state.get(MOODS, persona_id)),
-            samples=_parse_value(_SAMPLES, await self._app_state.get(HISTORY, persona_id)) or [],
-            readings=_parse_value(_READINGS, await self._app_state.get(READINGS, persona_id)) or [],
+            mood=read_stored(Mood.model_validate, await self._app_state.get(MOODS, persona_id)),
+            samples=read_stored(_SAMPLES.validate_python, await self._app_state.get(HISTORY, persona_id)) or [],
+            readings=read_stored(_READINGS.validate_python, await self._app_state.get(READINGS, persona_id)) or [],
             goal_request=str(goal_fields.get("request", "")),
             goal_notice=str(goal_fields.get("notice", "")),
         )
@@ -123,10 +122,3 @@ def _remove_session_references(mind: BundledMind) -> BundledMind:
     mood = mind.mood.model_copy(update={"session": None, "message": None, "said": ""}) if mind.mood is not None else None
     samples = [sample.model_copy(update={"session": None}) for sample in mind.samples]
     return mind.model_copy(update={"mood": mood, "samples": samples, "readings": []})
-
-
-def _parse_value(adapter: TypeAdapter[T], value: object) -> T | None:
-    try:
-        return adapter.validate_python(value) if value is not None else None
-    except ValidationError:
-        return None

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.prompt import PromptTurn
 from lethe_app.domain.tools import ToolCall, ToolResult
+from lethe_app.services.stored_values import read_stored
 
 CALLS, RESULT = "calls ", "result "
 """Prefixes of `Message.note` that mark such messages; the call or result follows as JSON."""
@@ -45,20 +46,14 @@ def parse_calls(message: Message) -> list[ToolCall]:
     """Return the calls in a hidden message; none if it is of another kind."""
     if not message.hidden or not message.note.startswith(CALLS):
         return []
-    try:
-        return _CALLS.validate_json(message.note.removeprefix(CALLS))
-    except ValidationError:
-        return []
+    return read_stored(_CALLS.validate_json, message.note.removeprefix(CALLS)) or []
 
 
 def parse_result(message: Message) -> ToolResult | None:
     """Return the result in a tool message; None if it is of another kind."""
     if message.role is not Role.TOOL or not message.note.startswith(RESULT):
         return None
-    try:
-        return ToolResult.model_validate_json(message.note.removeprefix(RESULT))
-    except ValidationError:
-        return None
+    return read_stored(ToolResult.model_validate_json, message.note.removeprefix(RESULT))
 
 
 def results_above(messages: Sequence[Message]) -> list[ToolResult]:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from lethe_app.agents.web_reading import MergedPages, ReadingRequest, ReadPage, TaskModel, WebReader, join_site_names
 from lethe_app.brain.llm_schemas.chunking import format_lines
@@ -21,6 +21,7 @@ from lethe_app.services.events import Emit, WebSearchStarted
 from lethe_app.services.memory.proactive import build_hidden_message
 from lethe_app.services.participants import Participants
 from lethe_app.services.preferences import Preferences
+from lethe_app.services.stored_values import read_stored
 from lethe_app.services.untrusted_memories import truncate_to_sentences
 from lethe_app.storage.chats.sessions import SessionStore
 
@@ -48,10 +49,9 @@ def parse_note(message: Message) -> WebLookup | None:
     kind, _, payload = message.note.partition(" ")
     if not message.hidden or kind != NOTE_PREFIX:
         return None
-    try:
-        topic, sources = _NOTE.validate_json(payload)
-    except ValidationError:
+    if (parsed := read_stored(_NOTE.validate_json, payload)) is None:
         return None
+    topic, sources = parsed
     return WebLookup(topic, tuple(WebHit(title, address) for title, address in sources))
 
 

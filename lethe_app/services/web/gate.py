@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from lethe_app.config.options import SearchProvider
 from lethe_app.config.settings import Settings
@@ -17,6 +17,7 @@ from lethe_app.domain.web import DailyTraffic, OutgoingRequest, PageText, Reques
 from lethe_app.errors import LetheError, NotAllowed, WebError
 from lethe_app.services.events import Listeners
 from lethe_app.services.preferences import Preferences
+from lethe_app.services.stored_values import read_stored
 from lethe_app.storage.key_value import AppState
 from lethe_app.web.duckduckgo import DuckDuckGo
 from lethe_app.web.html_text import CountTokens, truncate_to_tokens
@@ -233,10 +234,8 @@ class WebGate:
     async def _load_log(self) -> deque[OutgoingRequest]:
         if self._log is None:
             stored = await self._app_state.get(SCOPE, LIST_KEY), await self._app_state.get(SCOPE, DAYS_KEY)
-            try:
-                requests, days = _LIST.validate_python(stored[0] or []), _DAYS.validate_python(stored[1] or {})
-            except ValidationError:
-                requests, days = [], {}
+            requests = read_stored(_LIST.validate_python, stored[0]) or []
+            days = read_stored(_DAYS.validate_python, stored[1]) or {}
             if self._log is None:  # no other call has loaded it meanwhile
                 self._log, self._daily_totals = (
                     deque((_mark_ended(request) for request in requests), maxlen=MAX_LOGGED_REQUESTS),

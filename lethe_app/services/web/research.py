@@ -13,8 +13,6 @@ from contextlib import suppress
 from functools import partial
 from uuid import UUID
 
-from pydantic import ValidationError
-
 from lethe_app.agents.deep_research import DeepResearch, append_unreported_findings
 from lethe_app.agents.task import TaskResult
 from lethe_app.agents.web_reading import TaskModel, WebReader, join_site_names
@@ -27,6 +25,7 @@ from lethe_app.services.background.activity_log import RESEARCH, ActivityEntry, 
 from lethe_app.services.events import Listeners
 from lethe_app.services.memory.service import MemoryService
 from lethe_app.services.participants import ParticipantService
+from lethe_app.services.stored_values import read_stored
 from lethe_app.services.web.gate import WebGate
 from lethe_app.storage.key_value import AppState
 
@@ -64,12 +63,9 @@ class ResearchService:
 
     async def list_inquiries(self) -> list[Inquiry]:
         """Return all inquiries, newest first."""
-        inquiries: list[Inquiry] = []
-        for value in (await self._app_state.values_of(SCOPE)).values():
-            try:
-                inquiries.append(self._mark_interrupted(Inquiry.model_validate(value)))
-            except ValidationError:
-                continue  # written by a version with another format
+        stored = (await self._app_state.values_of(SCOPE)).values()
+        read = (read_stored(Inquiry.model_validate, value) for value in stored)
+        inquiries = [self._mark_interrupted(inquiry) for inquiry in read if inquiry is not None]
         return sorted(inquiries, key=lambda inquiry: inquiry.began, reverse=True)
 
     async def load_inquiry(self, inquiry_id: UUID) -> Inquiry:
