@@ -23,7 +23,7 @@ ACCEPT_TIMEOUT_SECONDS = 5.0
 
 
 def add_bundle_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> list[argparse.ArgumentParser]:
-    """Add `lethe export` and `lethe import` to the parser; the caller sets the functions they run."""
+    """Add `lethe export` and `lethe import` to the parser; return their parsers."""
     export_parser = commands.add_parser(
         "export",
         help="export a persona to a .lethe file or to a character card (.png, .json, .charx), or its conversations to a"
@@ -31,9 +31,7 @@ def add_bundle_commands(commands: argparse._SubParsersAction[argparse.ArgumentPa
     )
     export_parser.add_argument("file", type=expanded_path, metavar="FILE")
     export_parser.add_argument("--world", metavar="NAME", help="export this world as World Info instead")
-    export_parser.add_argument(
-        "--persona", help="name or file name of the persona (default: the last one used, otherwise the first)"
-    )
+    add_persona_option(export_parser)
     scope_options = export_parser.add_mutually_exclusive_group()
     scope_options.add_argument("--memories", action="store_true", help="include memories, facts and notebooks")
     scope_options.add_argument("--everything", action="store_true", help="include memories and all conversations")
@@ -63,12 +61,21 @@ def add_document_commands(commands: argparse._SubParsersAction[argparse.Argument
     remove.add_argument("titles", nargs="+", metavar="TITLE", help="title as listed")
     parsers = [build, search, listing, remove]
     for parser in parsers:
-        parser.add_argument(
-            "--persona", help="name or file name of the persona (default: the last one used, otherwise the first)"
-        )
+        add_persona_option(parser)
         parser.add_argument("--world", metavar="NAME", help="documents of this world instead of a persona")
         parser.add_argument("--json", action="store_true", help="print one JSON object")
     return parsers
+
+
+def add_persona_option(parser: argparse.ArgumentParser) -> None:
+    """Add the option for the persona that a command is about."""
+    parser.add_argument("--persona", help="name or file name of the persona (default: the last one used, otherwise the first)")
+
+
+def add_model_option(parser: argparse.ArgumentParser) -> None:
+    """Add the option for the model that a command uses."""
+    text = "GGUF file to use (default: the last one chosen, otherwise the first one found)"
+    parser.add_argument("--model", type=Path, metavar="PATH", help=text)
 
 
 def expanded_path(text: str) -> Path:
@@ -126,7 +133,7 @@ def main(arguments: Sequence[str], build: Build, open_window: OpenWindow) -> int
             return 0
         if options.command is None:
             return open_window_or_terminal(options, paths, build, open_window)
-        return int(asyncio.run(options.run(options, paths, build)))
+        return asyncio.run(run_command(options, paths, build))
     except LetheError as error:
         print(f"lethe: {error.message}", file=sys.stderr)
         if error.remedy:
@@ -155,127 +162,83 @@ def build_parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(dest="command", metavar="COMMAND", title="commands")
 
     chat = commands.add_parser("chat", help="chat with a persona in this terminal")
-    chat.add_argument("--persona", help="name or file name of the persona (default: the last one used, otherwise the first)")
+    add_persona_option(chat)
     chat.add_argument(
         "--say", action="append", default=[], metavar="TEXT", help="send this message and print the reply; can be repeated"
     )
-    chat.add_argument(
-        "--model",
-        type=Path,
-        metavar="PATH",
-        help="GGUF file to use (default: the last one chosen, otherwise the first one found)",
-    )
+    add_model_option(chat)
     chat.add_argument("--new", action="store_true", help="start a new conversation instead of continuing the last one")
     chat.add_argument("--json", action="store_true", help="print one JSON object per reply")
-    chat.set_defaults(run=run_chat)
 
     recall = commands.add_parser("recall", help="show which memories a text would recall, and why")
     recall.add_argument("text", nargs="+", help="text of the message")
-    recall.add_argument("--persona", help="name or file name of the persona (default: the last one used, otherwise the first)")
+    add_persona_option(recall)
     recall.add_argument("--all", action="store_true", help="show the nearest memories, relevant or not")
     recall.add_argument("--count", type=int, default=10, metavar="N", help="with --all: number of memories, up to 50")
     recall.add_argument("--json", action="store_true", help="print one JSON object")
-    recall.set_defaults(run=run_recall)
 
     archive = commands.add_parser("archive", help="end the open conversations of a persona and archive them")
-    archive.add_argument("--persona", help="name or file name of the persona (default: the last one used, otherwise the first)")
+    add_persona_option(archive)
     archive.add_argument("--again", action="store_true", help="also archive conversations again that were archived before")
     archive.add_argument("--rules", action="store_true", help="use rules only, without loading a model")
-    archive.add_argument(
-        "--model",
-        type=Path,
-        metavar="PATH",
-        help="GGUF file to use (default: the last one chosen, otherwise the first one found)",
-    )
+    add_model_option(archive)
     archive.add_argument("--json", action="store_true", help="print one JSON object per conversation")
-    archive.set_defaults(run=run_archive)
 
     doctor = commands.add_parser("doctor", help="check the setup and explain any problems")
     doctor.add_argument("--json", action="store_true", help="print one JSON object")
-    doctor.set_defaults(run=run_doctor)
 
-    export_command, import_command = add_bundle_commands(commands)
-    export_command.set_defaults(run=run_export)
-    import_command.set_defaults(run=run_import)
-
+    bundle_commands = add_bundle_commands(commands)
     document_commands = add_document_commands(commands)
-    for command in document_commands:
-        command.set_defaults(run=run_documents)
-
-    for command in (chat, recall, archive, doctor, export_command, import_command, *document_commands):
+    for command in (chat, recall, archive, doctor, *bundle_commands, *document_commands):
         command.add_argument("--home", type=Path, default=argparse.SUPPRESS, help="folder for all data")
     return top
 
 
-async def run_with_services(
-    command: Callable[[AppServices, argparse.Namespace], Awaitable[int]],
-    options: argparse.Namespace,
-    paths: Paths,
-    build: Build,
-) -> int:
+async def run_command(options: argparse.Namespace, paths: Paths, build: Build) -> int:
     """Run a command with the services of the data folder, and close them. Return its exit code."""
+    if options.command == "doctor":  # it reports a data folder that cannot be opened
+        from lethe_app.cli.doctor import report_checks
+
+        return await report_checks(paths, build, as_json=options.json)
     services = await build(paths)
     try:
-        return await command(services, options)
+        return await run_with_services(services, options)
     finally:
         await services.close()
 
 
-async def run_chat(options: argparse.Namespace, paths: Paths, build: Build) -> int:
-    """Run `lethe chat`."""
-    from lethe_app.cli.chat import run_chat_session
+async def run_with_services(services: AppServices, options: argparse.Namespace) -> int:
+    """Run a command; its module is loaded now, so that no command waits for those of others. Return its exit code."""
+    match options.command:
+        case "chat":
+            from lethe_app.cli.chat import run_chat_session
 
-    return await run_with_services(run_chat_session, options, paths, build)
+            return await run_chat_session(services, options)
+        case "recall":
+            from lethe_app.cli.recall import recall
 
+            return await recall(services, options)
+        case "archive":
+            from lethe_app.cli.archive import archive
 
-async def run_recall(options: argparse.Namespace, paths: Paths, build: Build) -> int:
-    """Run `lethe recall`."""
-    from lethe_app.cli.recall import recall
+            return await archive(services, options)
+        case "export":
+            from lethe_app.cli.bundles import export
+            from lethe_app.cli.card_export import export_for_others, is_for_others
 
-    return await run_with_services(recall, options, paths, build)
+            return await (export_for_others if is_for_others(options) else export)(services, options)
+        case "import":
+            from lethe_app.cli.bundles import import_bundle
+            from lethe_app.cli.imports import import_files
 
+            bundles = [file for file in options.files if file.suffix.lower() == BUNDLE_SUFFIX]
+            others = [file for file in options.files if file not in bundles]
+            codes = [await import_bundle(services, file, options) for file in bundles]
+            return max([*codes, await import_files(services, others, options) if others else 0])
+        case _:
+            from lethe_app.cli.documents import run_kb
 
-async def run_archive(options: argparse.Namespace, paths: Paths, build: Build) -> int:
-    """Run `lethe archive`."""
-    from lethe_app.cli.archive import archive
-
-    return await run_with_services(archive, options, paths, build)
-
-
-async def run_export(options: argparse.Namespace, paths: Paths, build: Build) -> int:
-    """Run `lethe export`."""
-    from lethe_app.cli.bundles import export
-    from lethe_app.cli.card_export import export_for_others, is_for_others
-
-    return await run_with_services(export_for_others if is_for_others(options) else export, options, paths, build)
-
-
-async def run_import(options: argparse.Namespace, paths: Paths, build: Build) -> int:
-    """Run `lethe import`."""
-    from lethe_app.cli.bundles import import_bundle
-    from lethe_app.cli.imports import import_files
-
-    async def import_all(services: AppServices, options: argparse.Namespace) -> int:
-        bundles = [file for file in options.files if file.suffix.lower() == BUNDLE_SUFFIX]
-        others = [file for file in options.files if file not in bundles]
-        codes = [await import_bundle(services, file, options) for file in bundles]
-        return max([*codes, await import_files(services, others, options) if others else 0])
-
-    return await run_with_services(import_all, options, paths, build)
-
-
-async def run_documents(options: argparse.Namespace, paths: Paths, build: Build) -> int:
-    """Run `lethe kb`."""
-    from lethe_app.cli.documents import run_kb
-
-    return await run_with_services(run_kb, options, paths, build)
-
-
-async def run_doctor(options: argparse.Namespace, paths: Paths, build: Build) -> int:
-    """Run `lethe doctor`: exit code 0 if nothing essential is missing."""
-    from lethe_app.cli.doctor import report_checks
-
-    return await report_checks(paths, build, as_json=options.json)
+            return await run_kb(services, options)
 
 
 def open_window_or_terminal(options: argparse.Namespace, paths: Paths, build: Build, open_window: OpenWindow) -> int:
@@ -288,7 +251,7 @@ def open_window_or_terminal(options: argparse.Namespace, paths: Paths, build: Bu
     print("There is no display to open a window on, so the chat runs in this terminal.")
     chat = build_parser().parse_args(["chat"])
     chat.home = options.home
-    return asyncio.run(run_chat(chat, paths, build))
+    return asyncio.run(run_command(chat, paths, build))
 
 
 def has_display() -> bool:
