@@ -12,7 +12,7 @@ from lethe_app.llm.client import ModelClient
 from lethe_app.paths import Paths
 from lethe_app.prompt.task_prompts import TaskPrompts
 from lethe_app.retrieval.memory_index import MemoryIndex
-from lethe_app.services.background.activity_log import NOT_COUNTED, ActivityLog, ArchiveBudget, ArchiveLog
+from lethe_app.services.background.activity_log import NOT_COUNTED, ActivityLog, ArchiveBudget
 from lethe_app.services.chat.group import GroupService
 from lethe_app.services.chat.message_editing import MessageEditing
 from lethe_app.services.chat.receipts import ReceiptService
@@ -257,8 +257,8 @@ class CoreServices:
 
     @cached_property
     def archive_budget(self) -> ArchiveBudget:
-        log = ArchiveLog(self.activity_log, self.session_store, self.archive_jobs)
-        return ArchiveBudget(log, self.session_store, self.task_runs, self.preferences)
+        stores = (self.session_store, self.archive_jobs, self.task_runs)
+        return ArchiveBudget(self.activity_log, *stores, self.preferences)
 
     @cached_property
     def budget(self) -> DailyBudget:

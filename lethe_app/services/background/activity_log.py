@@ -14,7 +14,7 @@ from lethe_app.agents.budget import DailyBudget, midnight, sum_usage
 from lethe_app.agents.run_recorder import RunRecorder
 from lethe_app.agents.task import TaskResult
 from lethe_app.domain.agent_runs import RunOutcome, TaskRun
-from lethe_app.domain.chat import PartState
+from lethe_app.domain.chat import ChatSession, PartState
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import MadeBy
 from lethe_app.errors import LetheError, StorageError
@@ -199,22 +199,45 @@ ArchiveAction = Callable[[], Awaitable[bool]]
 """Action that makes all parts of one session's archive record by a model; returns whether it could complete them."""
 
 
-class ArchiveLog:
-    """Record one run for each session that a model archives."""
+RECENT = timedelta(days=1)
+"""Conversations that ended within this time are archived without a limit: they are what one talks about next."""
 
-    def __init__(self, activity_log: ActivityLog, session_store: SessionStore, archive_jobs: ArchiveJobs) -> None:
+
+class ArchiveBudget:
+    """Runs and records the model's work on conversations; on older ones only as long as the time of the day lasts."""
+
+    def __init__(
+        self,
+        activity_log: ActivityLog,
+        session_store: SessionStore,
+        archive_jobs: ArchiveJobs,
+        task_runs: TaskRuns,
+        preferences: Preferences,
+    ) -> None:
         self._activity_log, self._session_store, self._archive_jobs = activity_log, session_store, archive_jobs
+        self._task_runs, self._preferences = task_runs, preferences
+        self.lifted_on: date | None = None
+        """Local day on which there is no limit, at the user's wish."""
 
-    async def run_recorded(self, session_id: UUID, action: ArchiveAction) -> bool:
-        """Run the action and return its result. Raise what it raises."""
+    def lift_for_today(self) -> None:
+        """Let older conversations be archived without a limit until midnight."""
+        self.lifted_on = now().astimezone().date()
+
+    async def run_recorded(self, session_id: UUID, action: ArchiveAction, is_limited: bool) -> bool | None:
+        """Run the action, record it as one run, and return its result, or None if it has to wait for another day. Raise what
+        it raises.
+
+        Without `is_limited` it never waits.
+        """
         try:
-            persona_id = (await self._session_store.session(session_id)).persona_id
+            session = await self._session_store.session(session_id)
+            if is_limited and await self._must_wait(session):
+                return None
         except StorageError:  # it was deleted; the action reports that itself
             return await action()
         outcomes: list[bool] = []
-        await self._activity_log.run_action(
-            ARCHIVE, (persona_id, persona_id), partial(self._run_action, session_id, action, outcomes)
-        )
+        owner = (session.persona_id, session.persona_id)
+        await self._activity_log.run_action(ARCHIVE, owner, partial(self._run_action, session_id, action, outcomes))
         return outcomes == [True]
 
     async def _run_action(
@@ -240,40 +263,9 @@ class ArchiveLog:
             part.value for part, record in part_records if record.state is PartState.DONE and record.made_by is MadeBy.MODEL
         }
 
-
-RECENT = timedelta(days=1)
-"""Conversations that ended within this time are archived without a limit: they are what one talks about next."""
-
-
-class ArchiveBudget:
-    """Runs and records the model's work on conversations; on older ones only as long as the time of the day lasts."""
-
-    def __init__(self, log: ArchiveLog, session_store: SessionStore, task_runs: TaskRuns, preferences: Preferences) -> None:
-        self._log, self._session_store = log, session_store
-        self._task_runs, self._preferences = task_runs, preferences
-        self.lifted_on: date | None = None
-        """Local day on which there is no limit, at the user's wish."""
-
-    def lift_for_today(self) -> None:
-        """Let older conversations be archived without a limit until midnight."""
-        self.lifted_on = now().astimezone().date()
-
-    async def run_recorded(self, session_id: UUID, action: ArchiveAction, is_limited: bool) -> bool | None:
-        """Run the action and return its result, or None if it has to wait for another day. Raise what it raises.
-
-        Without `is_limited` it never waits.
-        """
-        if is_limited and await self._must_wait(session_id):
-            return None
-        return await self._log.run_recorded(session_id, action)
-
-    async def _must_wait(self, session_id: UUID) -> bool:
+    async def _must_wait(self, session: ChatSession) -> bool:
         limit, moment = self._preferences.current.old_session_minutes, now().astimezone()
-        try:
-            session = await self._session_store.session(session_id)
-            newest = await self._session_store.newest_messages(session_id, 1)
-        except StorageError:  # it was deleted; the action reports that itself
-            return False
+        newest = await self._session_store.newest_messages(session.guid, 1)
         if not limit or self.lifted_on == moment.date() or all(moment - message.time < RECENT for message in newest):
             return False
         runs = await self._task_runs.runs_since(session.persona_id, midnight(moment))
