@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -31,7 +31,13 @@ from lethe_app.services.personas.bundle_files import free_name
 from lethe_app.services.personas.bundles import BundleService
 from lethe_app.services.personas.presets import PresetService
 from lethe_app.services.preferences import Preferences
-from lethe_app.services.scheduling.offload import CancelToken, ProgressCallback, ignore_progress, run_cancellable
+from lethe_app.services.scheduling.offload import (
+    CancelToken,
+    ProgressCallback,
+    ignore_progress,
+    run_cancellable,
+    run_to_completion,
+)
 from lethe_app.services.sessions.archive_queue import ArchiveQueue
 from lethe_app.services.sessions.service import SessionService
 from lethe_app.storage.key_value import AppState
@@ -144,19 +150,19 @@ class ImportService:
             case ImportedCard():
                 made = await self._import_card(item, content, result)
             case World():
-                made = await _run_to_end(self._import_world(item, content, result))
+                made = await run_to_completion(self._import_world(item, content, result))
             case ImportedMemories():
                 made = await self._import_memories(content, result)
             case ChatTranscript():
                 made = await self._import_transcript(item, content, result)
             case InstructPreset() | SamplerPreset() | SystemPreset():
-                made = await _run_to_end(self._import_preset(content, result))
+                made = await run_to_completion(self._import_preset(content, result))
         result.keys[item.key] = item.earlier
         await self._app_state.set(EARLIER, item.key, made)
 
     async def _import_card(self, item: ImportItem, card: ImportedCard, result: ImportResult) -> str:
         if item.action is ItemAction.UPDATE and item.earlier:
-            return await _run_to_end(self._update_persona(item.earlier, card, result))
+            return await run_to_completion(self._update_persona(item.earlier, card, result))
         linked = await self._find_linked_world(card.persona)
         worlds = {LINKED: linked} if linked is not None else {}
         # SillyTavern writes the linked book into the card as well, under the same name.
@@ -315,19 +321,6 @@ class ImportService:
 def _is_stub(persona: Persona) -> bool:
     """Return whether nothing but the name of a persona is known."""
     return not persona.model_dump(exclude_defaults=True, exclude={"name", "unique_name"})
-
-
-async def _run_to_end(work: Coroutine[object, object, str]) -> str:
-    """Run work that stores a record and notes it in the result; where the import is cancelled meanwhile, wait for its end, so
-    that what was stored is known and taken back.
-    """
-    task = asyncio.create_task(work)
-    try:
-        return await asyncio.shield(task)
-    except asyncio.CancelledError:
-        await asyncio.wait({task})
-        task.exception()  # retrieved, since the cancellation says all there is to say
-        raise
 
 
 def _raise_if_cancelled() -> None:

@@ -52,6 +52,8 @@ class IndexingService:
         self.progress = IndexingProgress()
         self.changed: Listeners[IndexingProgress] = Listeners()
         self._pending, self._sources, self._worlds = pending, sources, worlds
+        self.sync_worlds = worlds.sync
+        """Index worlds whose files were changed, added or deleted."""
         self._memory_index, self._embedding, self._calibration = memory_index, embedding, calibration
         self._priority = priority
         self._one_at_a_time = asyncio.Lock()
@@ -108,10 +110,6 @@ class IndexingService:
             await self._report()
             await self._priority.wait_for_turn_end()
         await self._report()
-
-    async def sync_worlds(self) -> None:
-        """Index worlds whose files were changed, added or deleted."""
-        await self._worlds.sync()
 
     def check_worlds(self, worlds: Mapping[str, World]) -> None:
         """Check the worlds in use, and activate the background loop if one has changed since it was indexed."""

@@ -99,10 +99,6 @@ class ModelService:
         """Return whether the process of the model has ended unexpectedly, so that it has to be started again."""
         return isinstance(self.state, ModelFailed) and isinstance(self.state.error, ModelCrashed)
 
-    async def restart(self) -> None:
-        """Load the same model again, for example after a crash or with other settings."""
-        await self.load()
-
     def cancel_loading(self) -> None:
         """Cancel loading, if a model is being loaded. Whoever waits for it gets ModelMissing."""
         if self._loading_task is not None:

@@ -61,7 +61,6 @@ class StablePrefixes:
     ) -> None:
         """`renewed` emits the persona of whom something was deleted or edited."""
         self.cuts: Listeners[UUID] = Listeners()
-        self.renewed = renewed
         self._session_store = session_store
         self._session_state = session_state
         self._preferences = preferences
@@ -102,13 +101,6 @@ class StablePrefixes:
     async def load(self, session_id: UUID) -> StablePrefix | None:
         """Return the stored prefix of a session; None if there is none that can be read."""
         return stored_prefix({FRAME: await self._session_state.get(session_id, FRAME)})
-
-    async def renew(self, persona_id: str) -> None:
-        """Have the prefixes of a persona made again with their next prompt, because something was deleted or edited.
-
-        Messages that have left the history stay out of it.
-        """
-        self.renewed.notify(persona_id)
 
     def _note_renewal(self, persona_id: str) -> None:
         self._renewals[persona_id] += 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Awaitable, Callable, Coroutine
-from typing import TypeVar
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 ProgressCallback = Callable[[float], None]
@@ -62,15 +62,17 @@ async def run_cancellable(work: Awaitable[T], token: CancelToken) -> T:
         return task.result()
 
 
-async def run_to_completion(work: Coroutine[None, None, T]) -> T:
-    """Return the result of `work`. If the caller is cancelled, the work is completed first: a half-stored turn would leave
-    inconsistent records.
+async def run_to_completion(work: Coroutine[Any, Any, T]) -> T:
+    """Return the result of `work`. If the caller is cancelled, the work is completed first: what is stored by half, or is not
+    known to be stored, could not be taken back.
     """
     task = asyncio.get_running_loop().create_task(work)
     try:
         return await asyncio.shield(task)
     except asyncio.CancelledError:
         await asyncio.wait([task])
+        if not task.cancelled():
+            task.exception()  # retrieved, since the cancellation says all there is to say
         raise
 
 

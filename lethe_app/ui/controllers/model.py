@@ -93,7 +93,7 @@ class ModelController(Controller):
 
     def reload_model(self) -> None:
         """Load the current model again."""
-        self._tasks.start_task(self._models.restart(), key="load")
+        self._tasks.start_task(self._models.load(), key="load")
 
     def _show_state(self, state: ModelState) -> None:
         if isinstance(state, ModelLoading):

@@ -258,7 +258,7 @@ async def test_a_restart_takes_the_new_settings_with_the_same_model(services: Ap
     await services.models.load(script("one"))
     await services.preferences.set(context=2048)
 
-    await services.models.restart()
+    await services.models.load()
 
     assert isinstance(services.models.state, ModelReady)
     assert (services.models.state.model.file.name, services.models.state.model.context) == ("one", 2048)
@@ -294,7 +294,7 @@ async def test_a_model_that_dies_while_nobody_asked_can_be_restarted(services: A
     await received.wait()
     forget()
 
-    await services.models.restart()
+    await services.models.load()
 
     assert name_of(services) == "one"
 

@@ -351,7 +351,7 @@ async def test_an_open_notebook_moves_into_the_frame_when_that_is_made_anew_and_
     assert frame.notebook == ""
     assert (len(noted(first)), len(noted(second))) == (1, 1)
 
-    await services.stable_prefixes.renew(MIRA)
+    services.prompts_outdated.notify(MIRA)
     third = await say(services, session, "And now?")
 
     frame = await services.stable_prefixes.load(session.guid)
@@ -366,7 +366,7 @@ async def test_what_the_user_strikes_out_is_gone_from_the_next_prompt(services: 
     await says(*["Good."] * 4)
     session = await hold(services)
     await say(services, session, "I am cooking paella.")
-    await services.stable_prefixes.renew(MIRA)
+    services.prompts_outdated.notify(MIRA)
     await say(services, session, "And now?")
     base = await services.notebooks.load_text(MIRA, name)
 

@@ -85,7 +85,7 @@ async def test_the_beginning_stays_after_the_program_was_closed(talk: Talk):
     for turn in range(20):
         await run_turn(talk.services.chat.send(talk.session.guid, f"number {turn} " + "tell me more " * 8))
     before = await first_number(talk)
-    await talk.services.models.restart()
+    await talk.services.models.load()
 
     assert await first_number(talk) == before > 0
 
@@ -97,7 +97,7 @@ async def test_a_larger_context_brings_old_messages_back(talk: Talk):
         await run_turn(talk.services.chat.send(talk.session.guid, f"number {turn} " + "tell me more " * 8))
     small = await first_number(talk)
     await talk.services.preferences.set(context=8192)
-    await talk.services.models.restart()
+    await talk.services.models.load()
 
     assert small > 0
     assert await first_number(talk) == 0

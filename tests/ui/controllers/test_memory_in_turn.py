@@ -20,7 +20,7 @@ pytestmark = pytest.mark.usefixtures("styled_app")
 
 async def talk_of_yesterday(scene: Scene) -> ChatSession:
     """A conversation that lies a day back, on display."""
-    chats, begun = scene.services.core.session_store, now() - timedelta(days=1)
+    chats, begun = scene.services.session_store, now() - timedelta(days=1)
     session = await chats.add_session(ChatSession(persona_id="mira", added=begun))
     lines = [("user", "I saw the lighthouse."), ("assistant", "Which one?"), ("user", "Skerry Point."), ("assistant", "Ah.")]
     messages = [
@@ -103,7 +103,7 @@ async def test_a_long_conversation_is_told_once_with_a_way_to_begin_anew(tmp_pat
     long = "so on and so forth " * 30
     async with opened(tmp_path / "home", echo_model(*[long] * 9)) as scene:
         await scene.services.preferences.set(context=1024, max_reply=64)
-        await scene.services.models.restart()
+        await scene.services.models.load()
         for turn in range(6):
             scene.controller.replies.send_message(f"Turn {turn}. {long}")
             await until(lambda: not scene.is_replying and scene.words[-1].startswith("so on"))
