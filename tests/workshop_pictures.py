@@ -90,7 +90,7 @@ async def object_to_some(services: AppServices, sessions: dict[str, str]) -> Non
     lines = await services.sessions.page(UUID(sessions["Through the Needle"]), 0, 12)
     said, replies = [one for one in lines if one.role is Role.USER], [one for one in lines if one.role is Role.ASSISTANT]
     for message in said:
-        turn = await services.core.turn_memories.get(message.id)
+        turn = await services.turn_memories.get(message.id)
         for recalled in turn.recalled[:2] if turn is not None else ():
             await services.objections.add_objection(MIRA, recalled.memory, message)
     for reply in replies[:2]:

@@ -113,11 +113,3 @@ class AppServices(BackgroundServices):
             self.memory_index.close,
             self.database.close,
         )
-
-    @property
-    def core(self) -> AppServices:
-        return self
-
-    @property
-    def mind(self) -> AppServices:
-        return self

@@ -136,7 +136,9 @@ class Settings(BackgroundSettings, ModelSettings, SpeechSettings, extra="forbid"
         ge=0.1,
         le=0.95,
     )
-    session_notes: bool = advanced_sessions(True, "Conversation notes", "Note the facts of the current conversation as it goes on.")
+    session_notes: bool = advanced_sessions(
+        True, "Conversation notes", "Note the facts of the current conversation as it goes on."
+    )
 
     # Memory
     rag_enabled: bool = memory(True, "Recall by meaning", "Recall memories that are close in meaning to your message.")

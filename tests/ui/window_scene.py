@@ -105,7 +105,7 @@ async def settled(scene: Scene, widget: QWidget, unchanged: int = 8, most: int =
     for _ in range(most):
         process_events()
         await asyncio.sleep(0.02)
-        await scene.services.core.database.run(lambda _connection: None)
+        await scene.services.database.run(lambda _connection: None)
         now = [(id(part), part.geometry()) for part in widget.findChildren(QWidget) if part.isVisible()]
         rounds = rounds + 1 if now == last else 0
         last = now

@@ -50,7 +50,7 @@ async def scene(tmp_path: Path, echo_model: Callable[..., Path]) -> AsyncIterato
 
 async def first_night(scene: Scene) -> Message:
     """A conversation of some days ago, and the fact that is known from it; returns the message that says it."""
-    chats, begun = scene.services.core.session_store, now() - timedelta(days=9)
+    chats, begun = scene.services.session_store, now() - timedelta(days=9)
     old = await chats.add_session(ChatSession(persona_id="mira", name="First night", added=begun))
     texts = ["My grandfather kept the light on Skerry Point.", "Then you know what it is to count seconds."]
     messages = [
@@ -270,7 +270,7 @@ async def test_the_chip_is_within_reach_of_the_keyboard_and_read_aloud(scene: Sc
 
 
 async def test_memory_counts_of_old_replies_are_queried_once_a_page(scene: Scene, monkeypatch: pytest.MonkeyPatch):
-    chats = scene.services.core.session_store
+    chats = scene.services.session_store
     session = await chats.add_session(ChatSession(persona_id="mira"))
     messages = [
         Message(
@@ -286,7 +286,7 @@ async def test_memory_counts_of_old_replies_are_queried_once_a_page(scene: Scene
     memory = await lamp(scene)
     one = (await scene.services.memory_lookup.preview_recall("mira", "the pharos")).recalled[0]
     assert one.memory == memory.guid
-    turns = TurnMemories(scene.services.core.database)
+    turns = TurnMemories(scene.services.database)
     for message in messages[::20]:
         await turns.save_turn(message.id, TurnMemory(recalled=[one]))
     asked: list[int] = []
@@ -321,7 +321,7 @@ async def test_the_panel_follows_the_keyboard_from_reply_to_reply(scene: Scene):
 
 async def test_what_is_always_in_the_prompt_is_listed_and_opened(scene: Scene):
     said = await first_night(scene)
-    await scene.services.core.session_store.change_session(said.session_id, content="They spoke of the light.")
+    await scene.services.session_store.change_session(said.session_id, content="They spoke of the light.")
     await scene.services.preferences.set(core_facts_tokens=512, session_memory_system=True)
     await scene.controller.sessions.show_session(await scene.services.sessions.new("mira"))
     await say(scene, "Good.")
@@ -467,7 +467,7 @@ async def test_f6_reaches_the_panel_and_esc_goes_back(scene: Scene):
 async def test_a_conversation_is_forgotten_only_after_a_question_that_names_it(scene: Scene):
     fields = {"name": "The storm", "content": "The mast broke.", "keywords_main": ["squall"], "enabled": True}
     session = ChatSession(persona_id="mira", added=now() - timedelta(days=3), **fields)
-    old = await scene.services.core.session_store.add_session(session)
+    old = await scene.services.session_store.add_session(session)
     await say(scene, "Remember the squall?")
     panel_open(scene)
     found = await shown_card(scene, "The mast broke")

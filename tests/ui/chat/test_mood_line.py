@@ -23,7 +23,7 @@ async def scene(tmp_path: Path, echo_model: Callable[..., Path]) -> AsyncIterato
         await opened_scene.services.preferences.set(recall_without_match=0)
         mira = await opened_scene.services.library.persona("mira")
         await opened_scene.services.library.save_persona(mira.model_copy(update={"worlds": [], "mood": True}))
-        await opened_scene.services.mind.moods.set_mood("mira", "energy", 0.02)
+        await opened_scene.services.moods.set_mood("mira", "energy", 0.02)
         opened_scene.window.resize(1280, 800)
         opened_scene.window.panes.open_panel()
         yield opened_scene
@@ -45,7 +45,7 @@ async def test_it_shows_the_mood_in_the_words_of_the_prompt(scene: Scene):
     assert open_now is not None
     messages = await scene.services.sessions.page(open_now.guid, 0, 100)
     asked = next(one for one in messages if one.content == "Good evening.")
-    memory = await scene.services.core.recall.stored_recall(asked.id)
+    memory = await scene.services.recall.stored_recall(asked.id)
     await until(line(scene).mood_label.text)
 
     assert memory is not None
@@ -93,7 +93,7 @@ async def test_it_opens_the_mind_page(scene: Scene, by_keyboard: bool):
 
 async def test_in_the_middle_of_everything_there_is_no_line(scene: Scene):
     await until(lambda: line(scene).isVisible())
-    for side in await scene.services.mind.moods.list_dimensions("mira"):
-        await scene.services.mind.moods.set_mood("mira", side.id, 0.5)
+    for side in await scene.services.moods.list_dimensions("mira"):
+        await scene.services.moods.set_mood("mira", side.id, 0.5)
 
     await until(lambda: not line(scene).isVisible())

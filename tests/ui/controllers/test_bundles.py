@@ -180,7 +180,7 @@ async def test_the_menu_of_the_editor_exports_the_persona_and_says_what_is_insid
     tmp_path: Path, entry: str, scope: BundleScope
 ):
     async with opened(tmp_path / "home") as scene:
-        await FactStore(scene.services.core.database).save_facts("mira", ExtractedFact(fact="Tomas keeps bees."))
+        await FactStore(scene.services.database).save_facts("mira", ExtractedFact(fact="Tomas keeps bees."))
         scene.controller.pages.navigator.open(PersonaRoute("mira"))
         page = scene.page
         await until(lambda: page.is_loaded)

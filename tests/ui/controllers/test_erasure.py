@@ -66,7 +66,7 @@ async def test_a_day_is_deleted_from_the_timeline(tmp_path: Path, echo_model):
 
         await until(lambda: [toast.text for toast in scene.toasts] == ["The day was deleted."])
         await until(lambda: scene.session is not None and scene.session.guid != first.guid)
-        assert await scene.services.core.database.run(
+        assert await scene.services.database.run(
             lambda connection: connection.execute(
                 "SELECT count(*) FROM messages WHERE session_id = ?", (str(first.guid),)
             ).fetchone()

@@ -17,13 +17,13 @@ async def test_a_lost_index_is_rebuilt_with_progress_and_prompts_follow(tmp_path
     async with opened(tmp_path) as scene:
         memory, action = scene.services.memory, scene.window.window_actions["rebuild_index"]
         await memory.memorize("mira", MemoryUnit(name="The bell", content="The bell hangs in the chapel at Harrow Light."))
-        await scene.services.core.database.run(lambda c: c.execute("DELETE FROM passages").rowcount)
+        await scene.services.database.run(lambda c: c.execute("DELETE FROM passages").rowcount)
         await memory.reload()
         lost = await scene.services.memory_lookup.search("mira", "Where does the bell hang?")
         reported: list[IndexingProgress] = []
         renewed: list[str] = []
         scene.services.indexing.changed.add(reported.append)
-        scene.services.core.prompts_outdated.add(renewed.append)
+        scene.services.prompts_outdated.add(renewed.append)
 
         action.trigger()
         assert not action.isEnabled()

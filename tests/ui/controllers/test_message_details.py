@@ -55,7 +55,7 @@ async def test_the_inspector_puts_what_was_left_out_into_words(tmp_path: Path, e
         cut = Degradation(kind=DegradationKind.HISTORY_CUT, values={"count": 12})
         failed = Degradation(kind=DegradationKind.TOOL_FAILED, values={"tool": "web_search"})
         changed = message.current.model_copy(update={"degradations": [cut, failed], "is_cut": True})
-        await scene.services.core.session_store.replace_alternative(message.id, 0, changed)
+        await scene.services.session_store.replace_alternative(message.id, 0, changed)
 
         scene.window.window_actions["inspector"].trigger()
         page = scene.page
@@ -74,7 +74,7 @@ async def test_a_conversation_shows_its_switches(tmp_path: Path, echo_model: Cal
         for text, language, mode in (("Hello.", "en", MessageMode.TEXT), (GERMAN, "de", MessageMode.VOICE)):
             said = [Alternative(content=text, language=language)]
             message = Message(session_id=scene.session.guid, role=Role.USER, mode=mode, alternatives=said)
-            await scene.services.core.session_store.add_message(message)
+            await scene.services.session_store.add_message(message)
         scene.services.sessions.changed.notify("mira")
 
         scene.window.window_actions["conversations"].trigger()

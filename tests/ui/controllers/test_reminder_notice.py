@@ -18,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("styled_app")
 
 async def test_the_reminder_of_a_message_can_be_undone(tmp_path: Path, echo_model: Callable[..., Path]):
     async with opened(tmp_path, echo_model("I will.")) as scene:
-        reminders = scene.services.mind.reminders
+        reminders = scene.services.reminders
         await until(lambda: isinstance(scene.services.models.state, ModelReady))
 
         scene.controller.replies.send_message("Remind me to call my mum tomorrow.")

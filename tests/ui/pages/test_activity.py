@@ -90,7 +90,7 @@ async def open_activity(home: Path, script: Path) -> AsyncIterator[tuple[Scene, 
         memory = (await scene.services.memory.memorize("mira", written)).record
         made = ProducedRecord(kind=ProducedKind.MEMORY, id=str(memory.guid), title=memory.name)
         began = now() - timedelta(hours=1)
-        runs = scene.services.core.task_runs
+        runs = scene.services.task_runs
         values = {"persona_id": "mira", "task": "thoughts"}
         await runs.save_run(
             TaskRun(
@@ -273,7 +273,7 @@ async def test_a_run_of_a_task_and_a_persona_that_are_gone_is_still_told(tmp_pat
     async with opened(tmp_path / "home", script) as scene:
         made = (ProducedRecord(kind=ProducedKind.NOTEBOOK, id=str(uuid4()), title="Bees"),)
         gone = TaskRun(persona_id="nobody", task="weaving", ended=now(), outcome=RunOutcome.MADE, made=made)
-        await scene.services.core.task_runs.save_run(gone)
+        await scene.services.task_runs.save_run(gone)
         page = await page_of(scene)
         await until(lambda: page.rows.row_total)
 
@@ -283,7 +283,7 @@ async def test_a_run_of_a_task_and_a_persona_that_are_gone_is_still_told(tmp_pat
 async def test_what_notebooks_and_research_do_is_told_and_leads_there(tmp_path: Path, script: Path):
     async with opened(tmp_path / "home", script) as scene:
         services = scene.services
-        name = await services.mind.notebooks.create("mira", "Bees", [Conclusion("They like thyme.", now().date())])
+        name = await services.notebooks.create("mira", "Bees", [Conclusion("They like thyme.", now().date())])
         inquiry = Inquiry(persona_id="mira", topic="Thyme", state=InquiryState.DONE, ended=now(), report="It is a herb.")
         await services.research.restore(inquiry)
         for task, kind, made_id, title in (
@@ -292,7 +292,7 @@ async def test_what_notebooks_and_research_do_is_told_and_leads_there(tmp_path: 
         ):
             made = (ProducedRecord(kind=kind, id=made_id, title=title),)
             run = TaskRun(persona_id="mira", task=task, ended=now(), outcome=RunOutcome.MADE, tokens=900, made=made)
-            await services.core.task_runs.save_run(run)
+            await services.task_runs.save_run(run)
         page = await page_of(scene)
         await until(lambda: page.rows.row_total == 2)
         assert [cell(page, row, "Task") for row in range(page.table.model().rowCount())] == ["Research"]
@@ -318,7 +318,7 @@ async def test_a_report_is_let_go_only_after_a_question(tmp_path: Path, script: 
         await scene.services.research.restore(inquiry)
         made = (ProducedRecord(kind=ProducedKind.REPORT, id=str(inquiry.id), title="Thyme"),)
         run = TaskRun(persona_id="mira", task="deep_research", ended=now(), outcome=RunOutcome.MADE, made=made)
-        await scene.services.core.task_runs.save_run(run)
+        await scene.services.task_runs.save_run(run)
         page = await page_of(scene)
         await until(page.detail.undo_button.isVisible)
 
@@ -415,7 +415,7 @@ async def test_the_plan_states_the_next_run_and_the_usual_cost(tmp_path: Path, s
                 outcome=RunOutcome.MADE,
                 tokens=tokens,
             )
-            await scene.services.core.task_runs.save_run(run)
+            await scene.services.task_runs.save_run(run)
         mira = await scene.services.library.persona("mira")
         await scene.services.library.save_persona(mira.model_copy(update={"agent_tasks": ["journal", "dream"]}))
 

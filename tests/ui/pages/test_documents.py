@@ -96,8 +96,8 @@ async def test_an_answer_is_completed_when_the_passages_are_embedded(tmp_path: P
 
     async with opened(tmp_path / "home") as scene:
         page = await page_of(scene)
-        scene.services.core.memory_index.set_embedder(embed, "words")
-        with scene.services.core.priority.block_background():
+        scene.services.memory_index.set_embedder(embed, "words")
+        with scene.services.priority.block_background():
             drop(page, manual)
             await until(lambda: titles(page) == ["Crew", "Manual"])
             QTest.keyClicks(page.question, "Who sails to Jupiter?")

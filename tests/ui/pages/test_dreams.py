@@ -117,7 +117,7 @@ async def test_what_the_user_thought_of_a_reply_leads_to_it(tmp_path: Path, echo
         greeting = scene.controller.messages.message(scene.controller.messages.rowCount() - 1)
         assert greeting is not None
         where = {"message_id": greeting.id, "position": greeting.shown, "persona_id": "mira"}
-        await FeedbackStore(scene.services.core.database).save_feedback(
+        await FeedbackStore(scene.services.database).save_feedback(
             Feedback(**where, verdict=ReplyRating.BAD, words="Don't do that.")
         )
         scene.services.feedback.changed.notify("mira")

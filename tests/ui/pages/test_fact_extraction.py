@@ -111,7 +111,7 @@ async def test_a_second_extraction_waits_for_the_end_of_the_first(tmp_path: Path
 
     monkeypatch.setattr(FactExtraction, "extract_all", extract_all)
     async with facts_of(tmp_path, *NUTS) as (scene, page):
-        await scene.services.core.session_store.add_session(ChatSession(persona_id="tamsin", name="The zoo"))
+        await scene.services.session_store.add_session(ChatSession(persona_id="tamsin", name="The zoo"))
         button = page.first_extract_button
         await until(button.isVisible)
         press(button)

@@ -31,7 +31,7 @@ BEFORE = now() - timedelta(days=20)
 async def browsing(home: Path, script: Path) -> AsyncIterator[tuple[Scene, FactPage]]:
     """The page over a home in which Mira was told three things, one of which replaced another."""
     async with opened(home, script) as scene:
-        chats = scene.services.core.session_store
+        chats = scene.services.session_store
         session = await chats.add_session(ChatSession(persona_id="mira", name="The bees", added=BEFORE))
         message = Message(
             session_id=session.guid,
@@ -44,7 +44,7 @@ async def browsing(home: Path, script: Path) -> AsyncIterator[tuple[Scene, FactP
         bees = extracted_fact("Tomas keeps bees.", session, message, reference_count=2)
         cats = extracted_fact("Tomas has three cats.", session, message)
         old = extracted_fact("Tomas has two cats.", session, message, superseded=True, superseded_by=cats.guid)
-        await scene.services.core.fact_store.save_facts("mira", bees, cats, old)
+        await scene.services.fact_store.save_facts("mira", bees, cats, old)
         scene.window.window_actions["facts"].trigger()
         page = scene.page
         assert isinstance(page, FactPage)
@@ -140,7 +140,7 @@ async def test_other_words_are_kept_as_they_are_typed_and_undone(tmp_path: Path,
         assert named(page, "Tomas sold his bees.").made_by is MadeBy.USER
         page.undo_stack.undo()
         await until(lambda: "Tomas keeps bees." in facts(page) and "Tomas sold his bees." not in facts(page))
-        assert await scene.services.core.fact_store.tombstones_of("mira") == []
+        assert await scene.services.fact_store.tombstones_of("mira") == []
 
 
 async def test_a_fact_is_pinned_and_unpinned(tmp_path: Path, script: Path):
@@ -180,12 +180,12 @@ async def test_forgetting_asks_by_name_and_can_be_taken_back(tmp_path: Path, scr
         assert "Tomas keeps bees." in question.primary.text()
         QTest.mouseClick(question.primary, Qt.MouseButton.LeftButton)
         await until(lambda: "Tomas keeps bees." not in facts(page))
-        assert len(await scene.services.core.fact_store.tombstones_of("mira")) == 1
+        assert len(await scene.services.fact_store.tombstones_of("mira")) == 1
 
         (button,) = [button for toast in scene.toasts for button in toast.findChildren(QPushButton)]
         QTest.mouseClick(button, Qt.MouseButton.LeftButton)
         await until(lambda: "Tomas keeps bees." in facts(page))
-        assert await scene.services.core.fact_store.tombstones_of("mira") == []
+        assert await scene.services.fact_store.tombstones_of("mira") == []
 
 
 async def test_several_become_one_in_the_users_words_and_several_again(tmp_path: Path, script: Path):
@@ -235,7 +235,7 @@ async def test_undo_takes_back_what_the_user_did_and_not_what_was_learnt_since(t
         pinned = named(page, "Tomas keeps bees.")
         newer = ExtractedFact(fact="Tomas sold his bees.")
         said_again = {"reference_count": 3, "superseded": True, "superseded_by": newer.guid}
-        await scene.services.core.fact_store.save_facts("mira", newer, pinned.model_copy(update=said_again))
+        await scene.services.fact_store.save_facts("mira", newer, pinned.model_copy(update=said_again))
 
         page.undo_stack.undo()
         await until(lambda: not named(page, "Tomas keeps bees.").pinned)
@@ -247,7 +247,7 @@ async def test_undo_takes_back_what_the_user_did_and_not_what_was_learnt_since(t
 async def test_a_fact_of_somebody_else_is_gone_to_wherever_it_is_listed(tmp_path: Path, script: Path):
     async with opened(tmp_path / "home", script) as scene:
         old = ExtractedFact(fact="Edmund lost a glove.", superseded=True)
-        await scene.services.core.fact_store.save_facts("edmund", old, ExtractedFact(fact="Edmund found a glove."))
+        await scene.services.fact_store.save_facts("edmund", old, ExtractedFact(fact="Edmund found a glove."))
         scene.controller.pages.navigator.open(FactsRoute("edmund", old.guid))
         page = scene.page
         assert isinstance(page, FactPage)

@@ -153,7 +153,7 @@ async def test_a_greeting_has_no_prompt_and_the_page_says_so(scene: Scene):
 
 async def test_a_prompt_that_is_not_kept_any_more_still_has_its_account(scene: Scene):
     await say(scene, "Is the pharos lit?")
-    await scene.services.core.receipt_store.delete_prompts("mira")
+    await scene.services.receipt_store.delete_prompts("mira")
 
     page = await inspector(scene)
 

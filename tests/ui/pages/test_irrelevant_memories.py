@@ -20,7 +20,7 @@ pytestmark = pytest.mark.usefixtures("styled_app")
 
 async def objected(scene: Scene, said: str, recalled: str) -> Message:
     """A memory came up at these words, and did not belong there."""
-    core = scene.services.core
+    core = scene.services
     session = await core.session_store.add_session(ChatSession(persona_id="mira", name="The storm"))
     words = [Alternative(content=said)]
     asked = await core.session_store.add_message(
@@ -84,7 +84,7 @@ async def test_where_nothing_was_objected_to_nothing_can_be_taken_back(tmp_path:
 
 async def disliked(scene: Scene, *replies: str) -> list[Message]:
     """Replies of Mira's with a thumb down and no word."""
-    chats = scene.services.core.session_store
+    chats = scene.services.session_store
     session = await chats.add_session(ChatSession(persona_id="mira", name="The storm"))
     found = []
     for reply in replies:

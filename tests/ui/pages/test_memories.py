@@ -257,7 +257,7 @@ async def test_the_keys_of_undo_and_redo_in_the_empty_search_field_are_the_pages
 
 async def test_by_meaning_the_nearest_comes_first_with_its_similarity(tmp_path: Path, script: Path):
     async with browsing(tmp_path / "home", script, *ALL) as (scene, page):
-        scene.services.core.memory_index.set_embedder(embed, "words")
+        scene.services.memory_index.set_embedder(embed, "words")
         await scene.services.indexing.index_changes()
         pressed(page, "By meaning")
         QTest.keyClicks(page.search, "white vessel in the harbour")
@@ -293,7 +293,7 @@ async def test_without_an_embedder_the_page_says_so(tmp_path: Path, script: Path
 async def test_where_no_memory_has_a_meaning_the_page_says_how_they_are_found(tmp_path: Path, script: Path):
     reminder = BOAT.model_copy(update={"insertion": MemoryInsertion.USER_RETURN})
     async with browsing(tmp_path / "home", script, reminder) as (scene, page):
-        scene.services.core.memory_index.set_embedder(embed, "words")
+        scene.services.memory_index.set_embedder(embed, "words")
         await scene.services.indexing.index_changes()
         pressed(page, "By meaning")
         QTest.keyClicks(page.search, "boat")
@@ -374,7 +374,7 @@ async def test_a_sentence_shows_what_it_would_bring_up_and_leads_there(tmp_path:
 async def test_a_conversation_is_shown_but_changed_elsewhere(tmp_path: Path, script: Path):
     async with browsing(tmp_path / "home", script, *ALL) as (scene, page):
         session = ChatSession(persona_id="mira", name="First night", content="They met.")
-        await scene.services.core.session_store.add_session(session)
+        await scene.services.session_store.add_session(session)
         scene.services.sessions.changed.notify("mira")
         await until(lambda: page.rows.row_total == 5)
         assert page.table.select_row(str(session.guid))

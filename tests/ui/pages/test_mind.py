@@ -48,14 +48,14 @@ async def live(scene: Scene, *, moods: bool) -> None:
         persona.model_copy(update={"mood": moods, "self_edit_field": "I wait.", "schedule": {}})
     )
     week = [MoodSample(at=present - timedelta(days=day), values=values(0.9 - day / 10)) for day in range(5, 0, -1)]
-    await services.core.app_state.set("mood history", "mira", [one.model_dump(mode="json") for one in week])
+    await services.app_state.set("mood history", "mira", [one.model_dump(mode="json") for one in week])
     feelings = {
         "energy": Feeling(value=0.5, since=present),
         "cheer": Feeling(value=0.8, why=MoodCause.PRAISE.value, since=present),
         "curiosity": Feeling(value=0.5, since=present),
     }
     mood = Mood(at=present, feelings=feelings)
-    await services.core.app_state.set("moods", "mira", mood.model_dump(mode="json"))
+    await services.app_state.set("moods", "mira", mood.model_dump(mode="json"))
     for number in range(5):
         added = present - timedelta(days=number + 1)
         entry = MemoryUnit(name=f"Day {number}", content=f"Fog {number}.", category=MemoryType.JOURNAL, added=added)
@@ -69,7 +69,7 @@ def values(cheer: float) -> dict[str, float]:
 
 
 async def felt(scene: Scene) -> float:
-    return (await scene.services.mind.moods.load_mood("mira")).feelings["cheer"].value
+    return (await scene.services.moods.load_mood("mira")).feelings["cheer"].value
 
 
 async def comes(condition: object) -> None:
@@ -223,7 +223,7 @@ async def test_a_reminder_is_written_as_one_would_say_it(tmp_path: Path):
         QTest.keyClick(page.reminder_form.date_field, Qt.Key.Key_Return)
 
         await until(lambda: page.reminder_form.rows)
-        (memory,) = await scene.services.mind.reminders.reminders_of("mira")
+        (memory,) = await scene.services.reminders.reminders_of("mira")
         assert memory.content == "Call the vet"
         assert memory.added.astimezone().hour == 9
         assert any(words.startswith("Tomorrow, ") for words in labels(page))
@@ -232,7 +232,7 @@ async def test_a_reminder_is_written_as_one_would_say_it(tmp_path: Path):
 
 async def test_a_reminder_is_changed_and_deleted_and_both_taken_back(tmp_path: Path):
     async with minded(tmp_path) as (scene, page):
-        await scene.services.mind.reminders.create_reminder("mira", "Call the vet.", now() + timedelta(days=2))
+        await scene.services.reminders.create_reminder("mira", "Call the vet.", now() + timedelta(days=2))
         await until(lambda: page.reminder_form.rows)
         QTest.mouseClick(page.reminder_form.rows[0].edit_button, Qt.MouseButton.LeftButton)
         dialog = await scene.dialog()
@@ -314,7 +314,7 @@ async def test_a_reminder_that_comes_due_is_told_in_the_window_that_is_looked_at
             added=now() - timedelta(minutes=1),
         )
         await scene.services.memory.memorize("mira", memory, check=False)
-        await scene.services.mind.reminders.notify_due()
+        await scene.services.reminders.notify_due()
 
         await until(lambda: scene.toasts)
         assert "Take the cake out." in [label.text() for label in scene.toasts[0].findChildren(QLabel)]
@@ -331,7 +331,7 @@ async def test_an_entry_is_written_by_hand_and_belongs_to_the_user(tmp_path: Pat
         dialog.accept()
 
         await until(lambda: any(row.writing.title == "A quiet day" for row in page.journal_list.rows))
-        (entry,) = [one for one in await scene.services.mind.inner_life.list_journal("mira") if one.name == "A quiet day"]
+        (entry,) = [one for one in await scene.services.inner_life.list_journal("mira") if one.name == "A quiet day"]
         assert entry.made_by == ""
         page.undo_stack.undo()
         await until(lambda: all(row.writing.title != "A quiet day" for row in page.journal_list.rows))
@@ -348,7 +348,7 @@ async def test_a_bar_just_moved_is_kept_for_whom_it_was_moved(tmp_path: Path, is
             page.persona_selector.choose_persona("edmund")
 
         await comes(lambda: felt_is(scene, 0.11))
-        edmund = await scene.services.mind.moods.load_mood("edmund")
+        edmund = await scene.services.moods.load_mood("edmund")
         assert "cheer" not in edmund.feelings or edmund.feelings["cheer"].value != pytest.approx(0.11)
 
 
@@ -360,27 +360,27 @@ async def test_what_is_typed_before_another_mind_is_loaded_belongs_to_the_one_on
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     async with minded(tmp_path) as (scene, page):
-        load, is_released = scene.services.mind.moods.load_history, asyncio.Event()
+        load, is_released = scene.services.moods.load_history, asyncio.Event()
 
         async def load_slowly(persona_id: str) -> list[MoodSample]:
             await is_released.wait()
             return await load(persona_id)
 
-        monkeypatch.setattr(scene.services.mind.moods, "load_history", load_slowly)
-        before = await scene.services.mind.inner_life.load_thoughts("edmund")
+        monkeypatch.setattr(scene.services.moods, "load_history", load_slowly)
+        before = await scene.services.inner_life.load_thoughts("edmund")
         page.persona_selector.choose_persona("edmund")
         QTest.keyClicks(page.fields["thoughts"], "Still. ")
         await page.saver.save()
         is_released.set()
 
         await until(lambda: page.fields["thoughts"].text == before)
-        assert await scene.services.mind.inner_life.load_thoughts("mira") == "Still. I wait."
-        assert await scene.services.mind.inner_life.load_thoughts("edmund") == before
+        assert await scene.services.inner_life.load_thoughts("mira") == "Still. I wait."
+        assert await scene.services.inner_life.load_thoughts("edmund") == before
 
 
 async def test_a_list_loaded_while_a_text_is_stored_leaves_it_in_its_field(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     async with minded(tmp_path) as (scene, page):
-        save, is_released = scene.services.mind.inner_life.save_thoughts, asyncio.Event()
+        save, is_released = scene.services.inner_life.save_thoughts, asyncio.Event()
         saved = list[str]()
 
         async def save_slowly(persona_id: str, text: str) -> object:
@@ -388,10 +388,10 @@ async def test_a_list_loaded_while_a_text_is_stored_leaves_it_in_its_field(tmp_p
             await is_released.wait()
             return await save(persona_id, text)
 
-        monkeypatch.setattr(scene.services.mind.inner_life, "save_thoughts", save_slowly)
+        monkeypatch.setattr(scene.services.inner_life, "save_thoughts", save_slowly)
         QTest.keyClicks(page.fields["thoughts"], "Still. ")
         await until(lambda: saved)
-        await scene.services.mind.moods.set_mood("mira", "cheer", 0.3)
+        await scene.services.moods.set_mood("mira", "cheer", 0.3)
         await until(lambda: page.mood_card.rows["cheer"].slider.value() == 30)
         QTest.keyClicks(page.fields["thoughts"], "Ever. ")
         is_released.set()
@@ -401,4 +401,4 @@ async def test_a_list_loaded_while_a_text_is_stored_leaves_it_in_its_field(tmp_p
 
 
 async def thoughts_are(scene: Scene, text: str) -> bool:
-    return await scene.services.mind.inner_life.load_thoughts("mira") == text
+    return await scene.services.inner_life.load_thoughts("mira") == text

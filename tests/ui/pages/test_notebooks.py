@@ -30,7 +30,7 @@ async def written(home: Path) -> AsyncIterator[tuple[Scene, NotebookPage]]:
     """Mira has two notebooks, and the page lies open at the first one."""
     async with opened(home) as scene:
         for title, lines in (("Garden", ("The well runs dry.", "Quinces are ripe.", "The shed leaks.")), ("Cooking", RICE)):
-            await scene.services.mind.notebooks.create("mira", title, [Conclusion(text, now().date()) for text in lines])
+            await scene.services.notebooks.create("mira", title, [Conclusion(text, now().date()) for text in lines])
         scene.window.resize(1100, 800)
         scene.window.window_actions["notebooks"].trigger()
         page = scene.page
@@ -90,7 +90,7 @@ async def test_without_notebooks_there_are_no_buttons_for_them(tmp_path: Path):
         buttons = [page.button(title) for title in ("Edit", "Rename…", "Merge", "Split", "Delete")]
         assert all(button.isHidden() for button in buttons)
 
-        await scene.services.mind.notebooks.create("mira", "Garden", [Conclusion("The well runs dry.", now().date())])
+        await scene.services.notebooks.create("mira", "Garden", [Conclusion("The well runs dry.", now().date())])
         await until(lambda: page.rows.visible_rows and page.button("Edit").isVisible())
         assert page.button("Merge").isHidden()
         await until(page.button("Delete").isEnabled)
@@ -174,7 +174,7 @@ async def test_a_short_one_cannot_be_parted_a_longer_one_can(tmp_path: Path):
         choose(page, "cooking")
         assert not page.button("Split").isEnabled()
         more = [Conclusion(f"The bread number {number} wants rye.", now().date()) for number in range(5)]
-        await scene.services.mind.notebooks.add_conclusions("mira", "cooking", more)
+        await scene.services.notebooks.add_conclusions("mira", "cooking", more)
         await until(page.button("Split").isEnabled)
 
         page.button("Split").click()
@@ -213,7 +213,7 @@ async def test_a_split_is_taken_back_for_its_persona_even_if_another_was_chosen_
 ):
     begun, may_go_on = hold(monkeypatch, NotebookFiler, "split")
     async with written(tmp_path) as (scene, page):
-        notebooks = scene.services.mind.notebooks
+        notebooks = scene.services.notebooks
         more = [Conclusion(f"The bread number {number} wants rye.", now().date()) for number in range(5)]
         await notebooks.add_conclusions("mira", "cooking", more)
         choose(page, "cooking")
@@ -239,7 +239,7 @@ async def test_a_notebook_of_the_same_name_stays_if_its_persona_is_chosen_during
 ):
     begun, may_go_on = hold(monkeypatch, NotebookService, "save_edit")
     async with written(tmp_path) as (scene, page):
-        await scene.services.mind.notebooks.create("tamsin", "Garden", [Conclusion("The beans climb.", now().date())])
+        await scene.services.notebooks.create("tamsin", "Garden", [Conclusion("The beans climb.", now().date())])
         choose(page, "garden")
         await until(lambda: page.editor.text.startswith("# Garden"))
         QTest.mouseClick(page.button("Edit"), Qt.MouseButton.LeftButton)
@@ -251,8 +251,8 @@ async def test_a_notebook_of_the_same_name_stays_if_its_persona_is_chosen_during
         may_go_on.set()
 
         await until(lambda: any("moved to the Trash" in toast.text for toast in scene.toasts))
-        assert [item.name for item in await scene.services.mind.notebooks.notebooks_of("tamsin")] == ["garden"]
-        assert [item.name for item in await scene.services.mind.notebooks.notebooks_of("mira")] == ["cooking"]
+        assert [item.name for item in await scene.services.notebooks.notebooks_of("tamsin")] == ["garden"]
+        assert [item.name for item in await scene.services.notebooks.notebooks_of("mira")] == ["cooking"]
 
 
 async def test_what_is_typed_stays_with_its_persona_if_another_has_a_notebook_of_that_name(
@@ -260,7 +260,7 @@ async def test_what_is_typed_stays_with_its_persona_if_another_has_a_notebook_of
 ):
     begun, may_go_on = hold(monkeypatch, NotebookService, "save_edit")
     async with written(tmp_path) as (scene, page):
-        notebooks = scene.services.mind.notebooks
+        notebooks = scene.services.notebooks
         await notebooks.create("tamsin", "Garden", [Conclusion("The beans climb.", now().date())])
         choose(page, "garden")
         await until(lambda: page.editor.text.startswith("# Garden"))
@@ -282,7 +282,7 @@ async def test_a_file_that_cannot_be_read_is_named(tmp_path: Path):
     async with written(tmp_path) as (scene, page):
         path = scene.services.paths.notebooks / "mira" / "cooking.md"
         path.write_bytes(b"\xff")
-        scene.services.mind.notebooks.changed.notify("mira")
+        scene.services.notebooks.changed.notify("mira")
 
         await until(lambda: "cooking.md" in page.problem_label.text())
         assert titles(page) == ["Garden"]

@@ -58,7 +58,7 @@ async def asked(home: Path, script: Path, *, known: bool = True) -> AsyncIterato
 
 async def test_key_moments_stand_in_their_month_with_a_mark_and_lead_to_their_message(tmp_path: Path, script: Path):
     async with asked(tmp_path, script) as (scene, page):
-        sources = await scene.services.core.database.run(
+        sources = await scene.services.database.run(
             lambda connection: connection.execute(
                 "SELECT id, session_id FROM messages WHERE role = 'user' ORDER BY time"
             ).fetchall()
@@ -70,7 +70,7 @@ async def test_key_moments_stand_in_their_month_with_a_mark_and_lead_to_their_me
             sources=[f"message:{sources[0][0]}"],
             made_by=KEY_MOMENTS,
         )
-        await scene.services.core.memory_cache.save_memories("mira", moment)
+        await scene.services.memory_cache.save_memories("mira", moment)
         await until(lambda: any(row.moment is not None for row in page.fact_list.lines))
 
         rows = page.fact_list.lines
@@ -92,7 +92,7 @@ async def test_a_key_moment_that_a_fact_states_is_not_repeated_and_not_contradic
         values = {"category": MemoryType.EVENT, "added": MARCH, "sources": source, "made_by": KEY_MOMENTS}
         same = MemoryUnit(content="Tomas is a carpenter.", **values)
         other = MemoryUnit(content="Tomas moved to the island with his wife Nell.", **values)
-        await scene.services.core.memory_cache.save_memories("mira", same, other)
+        await scene.services.memory_cache.save_memories("mira", same, other)
         await until(lambda: shown_moments(page) == [other.content])
         assert page.markdown.count(same.content) == 1
         page.by_topic_chip.setChecked(True)
@@ -118,10 +118,10 @@ async def test_a_key_moment_says_until_when_it_held(tmp_path: Path, script: Path
             sources=[f"message:{fact.source_messages[0]}"],
             made_by=KEY_MOMENTS,
         )
-        await scene.services.core.memory_cache.save_memories("mira", moment)
+        await scene.services.memory_cache.save_memories("mira", moment)
         newer = ExtractedFact(fact="Tomas is a baker.", first_seen=MAY, last_seen=MAY, kind=FactKind.WORK)
         replaced = fact.model_copy(update={"superseded": True, "superseded_by": newer.guid})
-        await scene.services.core.fact_store.save_facts("mira", newer, replaced)
+        await scene.services.fact_store.save_facts("mira", newer, replaced)
         await scene.services.facts.renew("mira")
 
         await until(lambda: [row.day for row in page.fact_list.lines if row.moment is not None] == ["14 Mar, until 2 May"])
@@ -132,7 +132,7 @@ def shown_moments(page: OverviewPage) -> list[str]:
 
 
 async def tell(scene: Scene) -> None:
-    chats, facts = scene.services.core.session_store, []
+    chats, facts = scene.services.session_store, []
     for title, day, said, kind in (
         ("First night", MARCH, "I am a carpenter.", FactKind.WORK),
         ("The bell", MAY, "I keep bees.", FactKind.TASTE),
@@ -146,7 +146,7 @@ async def tell(scene: Scene) -> None:
         facts.append(ExtractedFact(fact=stated, kind=kind, **sources))
     facts.append(ExtractedFact(fact="Ines lives in Porto.", first_seen=MAY, last_seen=MAY))
     facts.append(ExtractedFact(fact="Tomas is allergic.", pinned=True, made_by=MadeBy.USER, first_seen=MARCH, last_seen=MARCH))
-    await scene.services.core.fact_store.save_facts("mira", *facts)
+    await scene.services.fact_store.save_facts("mira", *facts)
 
 
 def texts(page: OverviewPage, *kinds: TimelineRowKind) -> list[str]:

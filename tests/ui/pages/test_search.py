@@ -35,7 +35,7 @@ pytestmark = pytest.mark.usefixtures("styled_app")
 async def add_conversation(
     scene: Scene, persona: str, title: str, *lines: str, days: float = 1
 ) -> tuple[ChatSession, list[Message]]:
-    chats, began = scene.services.core.session_store, now() - timedelta(days=days)
+    chats, began = scene.services.session_store, now() - timedelta(days=days)
     session = await chats.add_session(ChatSession(persona_id=persona, name=title, added=began))
     return session, await chats.add_messages(
         [
@@ -278,7 +278,7 @@ async def test_another_passage_of_the_document_on_display_is_shown(tmp_path: Pat
 async def test_a_fact_that_was_replaced_says_so_and_is_shown_among_those(tmp_path: Path):
     async with opened(tmp_path) as scene:
         old = ExtractedFact(fact="Tomas hates marmalade.", superseded=True)
-        await scene.services.core.fact_store.save_facts("mira", old)
+        await scene.services.fact_store.save_facts("mira", old)
         page = search_page(scene)
         QTest.keyClicks(page.search, "marmalade")
         await until(lambda: texts(page) == [old.fact])
@@ -323,7 +323,7 @@ async def test_a_message_on_a_branch_out_of_sight_is_gone_to_as_well(tmp_path: P
         session, said = await add_conversation(scene, "mira", "Two ways", "One.", "A lantern.", "Three.", days=2)
         words = [Alternative(content="Aside.")]
         aside = Message(session_id=session.guid, role=Role.USER, parent_id=said[0].id, alternatives=words)
-        await scene.services.core.session_store.add_message(aside)
+        await scene.services.session_store.add_message(aside)
         await scene.controller.sessions.go_to_session(session.guid)
         page = search_page(scene)
 
@@ -425,7 +425,7 @@ async def test_an_incognito_conversation_is_searched_while_it_lasts(tmp_path: Pa
         await until(lambda: scene.session is not None and scene.session.is_incognito)
         said = [Alternative(content="Where is the zeppelin?")]
         message = Message(session_id=scene.session.guid, role=Role.USER, speaker_name="Tomas", alternatives=said)
-        await scene.services.core.session_store.add_message(message)
+        await scene.services.session_store.add_message(message)
         page = search_page(scene)
 
         page.this_session_chip.click()

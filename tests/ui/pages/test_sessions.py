@@ -37,7 +37,7 @@ LINES = ("The hatch gave way.", "Who held it?", "Jonas did.", "Then thank Jonas.
 
 
 async def add_conversation(scene: Scene, title: str, *lines: str, days: float = 1, **fields: object) -> ChatSession:
-    chats, began = scene.services.core.session_store, now() - timedelta(days=days)
+    chats, began = scene.services.session_store, now() - timedelta(days=days)
     session = await chats.add_session(ChatSession(persona_id="mira", name=title, added=began, **fields))
     for number, line in enumerate(lines):
         moment = began + timedelta(minutes=number)
@@ -440,7 +440,7 @@ async def test_a_conversation_is_renamed_by_its_key_and_from_its_form(tmp_path: 
 async def test_an_open_conversation_is_ended_on_the_page(tmp_path: Path):
     async with opened(tmp_path) as scene:
         session = await add_conversation(scene, "The storm", *LINES)
-        scene.services.core.sessions_changed.notify("mira")
+        scene.services.sessions_changed.notify("mira")
         await until(lambda: scene.window.sidebar.model.find_session(str(session.guid)) is not None)
         page = await session_page(scene, session)
         assert button(page, "Extract facts now").isVisible()
@@ -497,7 +497,7 @@ async def test_a_conversation_that_could_not_be_stored_is_shown_as_it_was_change
 async def test_conversations_ended_one_after_the_other_both_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     async with opened(tmp_path) as scene:
         storm, calm = await add_conversation(scene, "The storm", *LINES), await add_conversation(scene, "The calm", *LINES)
-        scene.services.core.sessions_changed.notify("mira")
+        scene.services.sessions_changed.notify("mira")
         sidebar = scene.window.sidebar
         await until(lambda: all(sidebar.model.find_session(str(one.guid)) is not None for one in (storm, calm)))
         end, begun, is_released = scene.services.sessions.end, asyncio.Event(), asyncio.Event()

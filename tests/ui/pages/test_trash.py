@@ -24,7 +24,7 @@ pytestmark = pytest.mark.usefixtures("styled_app")
 
 
 async def add_conversation(scene: Scene, title: str, *lines: str) -> ChatSession:
-    chats = scene.services.core.session_store
+    chats = scene.services.session_store
     session = await chats.add_session(ChatSession(persona_id="mira", name=title))
     for line in lines:
         await chats.add_message(Message(session_id=session.guid, role=Role.USER, alternatives=[Alternative(content=line)]))

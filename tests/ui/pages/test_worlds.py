@@ -177,7 +177,7 @@ async def test_an_entry_written_by_keyboard_wakes_on_the_bench_and_then_in_the_c
         session = scene.session
         assert session is not None
         asked = (await scene.services.sessions.page(session.guid, 0, 99))[-2]
-        memory = await scene.services.core.recall.stored_recall(asked.id)
+        memory = await scene.services.recall.stored_recall(asked.id)
         assert memory is not None
         woken = next(one for one in memory.recalled if one.title == "Skerry Light")
         assert woken.because[0].values == {"key": "lighthouse", "before": 0}

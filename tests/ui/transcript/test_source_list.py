@@ -40,7 +40,7 @@ async def add_conversation(scene: Scene, *sources: WebHit) -> int:
             alternatives=[Alternative(content="Ada Holm built it.")],
         ),
     )
-    await scene.services.core.session_store.add_messages([line, *said])
+    await scene.services.session_store.add_messages([line, *said])
     persona = await scene.services.library.persona("mira")
     scene.controller.replies.show_session(session, persona, await scene.services.sessions.outline(session.guid))
     await until(lambda: "Ada Holm built it." in scene.words)
