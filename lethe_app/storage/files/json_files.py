@@ -146,8 +146,6 @@ BOUND_NAMES = {"ge": "at least", "le": "at most", "gt": "more than", "lt": "less
 
 DISABLE_PROACTIVE = "disable_eurekas"
 """Name under which earlier versions stored the opposite of `proactive_messages`."""
-OLD_NAMES = {"scratch": "session_notes"}
-"""Settings by the names under which earlier versions stored them."""
 
 
 class SettingsFile:
@@ -164,10 +162,10 @@ class SettingsFile:
         """
         if not self._path.exists():
             return Settings()
-        values = read_object(self._path)
+        # Earlier versions called the setting `session_notes` `scratch`.
+        values = {"session_notes" if name == "scratch" else name: value for name, value in read_object(self._path).items()}
         if DISABLE_PROACTIVE in values:
             values.setdefault("proactive_messages", not values.pop(DISABLE_PROACTIVE))
-        values = {OLD_NAMES.get(name, name): value for name, value in values.items()}
         known = {name: value for name, value in values.items() if name in Settings.model_fields}
         settings = parse_model(self._path, Settings, known)
         self._unknown = {name: value for name, value in values.items() if name not in known}
