@@ -169,7 +169,7 @@ def test_the_gathered_catalogue_covers_every_way_of_translating(tmp_path: Path, 
     assert window.window_actions["find_conversation"].text() == "⟦Find persona or conversation⟧"  # a name that is declared
     assert describe_contents(BundleCounts(worlds=2)) == ["⟦2 worlds⟧"]  # translate by a short name
     assert memory_labels.tr("Journal") == "⟦Journal⟧"  # a module's own
-    assert window.tr("Unnamed") == "⟦Unnamed⟧"  # asked through another object
+    assert window.tr("Copy details") == "⟦Copy details⟧"  # asked through another object
     assert field_title(Settings, "theme") == "⟦Theme⟧"  # a setting
     budget = build_field_spec(World, "token_budget")  # a record
     assert (budget.title, budget.unit, budget.minimum_label) == ("⟦Token budget⟧", "⟦tokens⟧", "⟦no limit⟧")
