@@ -102,7 +102,8 @@ class _SessionReading:
         replied_to = self._replied_to(index)
         question = own_words.extract_question(replied_to.text) if replied_to else ""
         if replied_to and (answer := complete_answer(question, text)):
-            yield from _build_statements(answer, line, replied_to.id, in_story=in_story)
+            is_event = find_durability(answer) is Durability.EVENT
+            yield from _build_statements(answer, line, replied_to.id, in_story=in_story, is_event=is_event)
         if replaced_plan := changes.find_replaced_plan(correct_spelling(text)):
             yield from _build_statements(replaced_plan[0], line, in_story=in_story, ended_clauses=replaced_plan[1:])
         people = self._begin_message(index, in_story=in_story)
