@@ -14,10 +14,12 @@ label when facts began to be taken from pronouns (“he's retired now”), which
 
 `people_*.jsonl` are chats of very different people with a persona, written without looking at the rules: a student, a retired
 teacher, somebody who writes in fragments at night, learners of English, parents, a teenager. `people_dev` is for developing
-rules. `people_held` is other people, written at the same time. The held parts (`held`, `people_held`) are never used to change
-a rule: nobody reads their mistakes. A label with `story` is what somebody said in character: only a fact marked so fits it.
-`kind` and `key` of a label tell what the fact is about; they are not scored here. `sentences` are short exchanges, each for one
-way of saying something; `tests/brain/reading/test_labelled_sentences.py` holds what is found there.
+rules. `people_held` is other people, written at the same time. `people_blind` is the newest such part, written when the held
+ones had been counted several times, while variants of the rules were compared. The held parts (`held`, `people_held`,
+`people_blind`) are never used to change a rule: nobody reads their mistakes. A label with `story` is what somebody said in
+character: only a fact marked so fits it. `kind` and `key` of a label tell what the fact is about; they are not scored here.
+`sentences` are short exchanges, each for one way of saying something; `tests/brain/reading/test_labelled_sentences.py` holds
+what is found there.
 """
 
 from __future__ import annotations
@@ -53,6 +55,7 @@ PARTS = (
     ("seen", "seen_"),
     ("dev", "dev_"),
     ("people_held", "people_held_"),
+    ("people_blind", "people_blind_"),
     ("people_dev", "people_dev_"),
     ("sentences", "sentences_"),
 )
