@@ -82,8 +82,8 @@ class FixedRanking:
         }
         first, second = self.chunks_by_id
         self.hits = (
-            RankedSource(first, 2.0, 0.07, is_sure=False, leads=(PassageLead(1, ("allotment",), 0.2, 0.3),), reasons=()),
-            RankedSource(second, 1.0, 0.04, is_sure=False, leads=(PassageLead(2, words, 0.2, 0.3),), reasons=()),
+            RankedSource(first, 2.0, 0.07, is_sure=False, leads=(PassageLead(1, ("allotment",), 0.2),), reasons=()),
+            RankedSource(second, 1.0, 0.04, is_sure=False, leads=(PassageLead(2, words, 0.2),), reasons=()),
         )
 
     async def has_passages(self, _owners: Sequence[str]) -> bool:

@@ -73,7 +73,7 @@ def hit_by(kind: PassageKind, cosine: float) -> tuple[RankedSource, dict[int, Pa
     """A memory found by one text of that nearness; 0 is by its words alone."""
     source = uuid4()
     passage = Passage(kind, HER, source, source, "Tomas keeps bees.", "tomas keeps bees", MOMENT, number=1)
-    return RankedSource(source, 1.0, 1.0, True, (PassageLead(1, (), cosine, 0.0),), ()), {1: passage}
+    return RankedSource(source, 1.0, 1.0, True, (PassageLead(1, (), cosine),), ()), {1: passage}
 
 
 @pytest.mark.parametrize(
