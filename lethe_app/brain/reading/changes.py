@@ -6,7 +6,7 @@ import re
 from functools import cache
 
 from lethe_app.brain.vocabulary.verbs import BASE_VERBS
-from lethe_app.language_tables import compose, load_table, table_pattern
+from lethe_app.language_tables import compose, load_table, table_pattern, table_words
 
 _ANY_MORE = re.compile(r",? any ?more\Z", re.IGNORECASE)
 
@@ -17,6 +17,11 @@ def find_replaced_plan(message: str) -> tuple[str, str] | None:
     if not match:
         return None
     return f"I will {match['verb']} {match['new']} instead of {match['old']}", f"I want to {match['verb']} {match['old']}"
+
+
+def announces_change(message: str) -> bool:
+    """Return whether a message announces that an earlier statement no longer holds."""
+    return bool(table_words("changes", "changed").search(message))
 
 
 def find_ended_statements(clause: str) -> tuple[str, ...]:

@@ -11,12 +11,12 @@ from functools import partial
 from statistics import median
 
 from lethe_app.brain.reading import roleplay
-from lethe_app.brain.reading.corrections import apply_retractions, is_joke
+from lethe_app.brain.reading.corrections import apply_retractions, correct_details, is_joke
 from lethe_app.brain.reading.pasted_text import announces_text, extract_own_text, remove_quotations
 from lethe_app.brain.reading.pieces import DialoguePiece, MessageParts, SentenceMeaning, join_pieces
 from lethe_app.brain.text.markup import MAX_CHARACTERS_READ, remove_markup
 from lethe_app.brain.text.narration import MessagePart, is_prose, split_narration
-from lethe_app.brain.text.sentences import FIRST_PERSON_WORD, split_sentences
+from lethe_app.brain.text.sentences import split_sentences
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.chat import Role
 from lethe_app.language_tables import table_pattern, table_words
@@ -37,6 +37,7 @@ _WHOLLY_QUOTED = re.compile(r"^\s*[\"“](?P<said>[^\"“”]+)[\"”]\s*$")
 _QUOTES = re.compile(r"[\"“”]")
 _SPEECH = re.compile(r"[\"“](?P<said>[^\"“”\n]+)[\"”]")
 _ATTRIBUTION = partial(table_pattern, "roleplay", "attribution")
+_SPEECH_VERB = r"(?:says?|said|asks?|asked|whispers?|whispered|shouts?|shouted|mutters?|muttered|replies|replied)"
 _OTHERS_SPEECH_TAG = partial(table_pattern, "roleplay", "others_speech_tag")
 _ADDRESSING_ACTION = partial(table_pattern, "roleplay", "addressing_action")
 _VOICE_ACTION = partial(table_pattern, "roleplay", "voice_action")
@@ -92,12 +93,14 @@ def read_parts(lines: Sequence[Utterance]) -> list[MessageParts]:
 
 
 def read_pieces(lines: Sequence[Utterance]) -> list[list[DialoguePiece]]:
-    """Return the classified sentences and actions of every message, in the order of `lines`; what was retracted is
-    dropped.
+    """Return the classified sentences and actions of every message, in the order of `lines`; corrections are applied to the
+    text.
     """
     counts = [len(WORD.findall(line.text[:MAX_CHARACTERS_READ])) for line in lines if line.role is Role.USER]
     reading = _Reading(usual_word_count=int(median(counts)) if counts else 0)
-    return [_read_message(line, reading) for line in lines]
+    pieces = [_read_message(line, reading) for line in lines]
+    correct_details(lines, pieces)
+    return pieces
 
 
 def _read_message(line: Utterance, reading: _Reading) -> list[DialoguePiece]:
@@ -231,7 +234,7 @@ def _is_report(prose: str) -> bool:
     narration.
     """
     narration = _SPEECH.sub(" ", prose)
-    is_own = bool(FIRST_PERSON_WORD.search(narration))
+    is_own = bool(re.search(r"\b(?:I|I'm|I've|I'd|im|me|my|mine|we|our|us)\b", narration, re.IGNORECASE))
     has_quotation_within = bool(_SPEECH.search(prose)) and prose.lstrip()[:1] not in {'"', "“", "«"}
     return is_own and (has_quotation_within or bool(_REPORTED().search(narration)))
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from uuid import UUID
 
 from lethe_app.brain.reading import changes, own_words
-from lethe_app.brain.reading.answers import complete_answer
+from lethe_app.brain.reading.answers import complete_answer, confirm_observation, is_habit
 from lethe_app.brain.reading.attributes import find_attribute_key, find_kind
 from lethe_app.brain.reading.dialogue_acts import read_pieces
 from lethe_app.brain.reading.durability import Durability, find_durability, is_understood_alone, normalize_clause
@@ -17,7 +17,7 @@ from lethe_app.brain.reading.people import PRONOUN_RANGE, KnownPeople, NameState
 from lethe_app.brain.reading.pieces import join_pieces
 from lethe_app.brain.reading.rated_sentences import KEEP_THRESHOLD, asks_to_remember, strip_fillers
 from lethe_app.brain.reading.sentence_classifier import predict_kind, predict_probability
-from lethe_app.brain.reading.sentence_features import extract_features, question_word_features
+from lethe_app.brain.reading.sentence_features import extract_features, is_informative, question_word_features
 from lethe_app.brain.reading.statements import SpeakerStatement, StatementCollection
 from lethe_app.brain.reading.third_person import rewrite_in_third_person
 from lethe_app.brain.text.clauses import extract_clauses
@@ -29,10 +29,14 @@ from lethe_app.dates import resolve
 from lethe_app.domain.chat import Role
 from lethe_app.domain.facts import FactKind
 from lethe_app.language_tables import table_pattern
-from lethe_app.retrieval.query_terms import fold, split_words
+from lethe_app.retrieval.query_terms import EVERYDAY_WORDS, WORD, fold, split_words
 
 MAX_MESSAGE_LENGTH = 4000
 """Characters of a message that are read; longer ones mostly contain pasted text."""
+MAX_EARLIER_STATEMENTS = 200
+"""Number of the latest plans and habits among which the one changed by a message is searched."""
+MAX_SHORT_CHANGE_WORDS = 20
+"""Words up to which a message that announces a change is about nothing else."""
 _INFORMATIVE_SENTENCE = re.compile(
     r"\b(?:I|my|me|we|our|he|she|her|his|him)\b|^[A-Z]\w+\b|\bthe (?:\w+ ){1,2}(?:is|will be|starts|got|was|has been)\b",
     re.IGNORECASE,
@@ -101,9 +105,8 @@ class _SessionReading:
         line, text = self._lines[index], text[:MAX_MESSAGE_LENGTH]
         replied_to = self._replied_to(index)
         question = own_words.extract_question(replied_to.text) if replied_to else ""
-        if replied_to and (answer := complete_answer(question, text)):
-            is_event = find_durability(answer) is Durability.EVENT
-            yield from _build_statements(answer, line, replied_to.id, in_story=in_story, is_event=is_event)
+        if replied_to:
+            yield from _read_reply(replied_to, question, line, text, in_story=in_story)
         if replaced_plan := changes.find_replaced_plan(correct_spelling(text)):
             yield from _build_statements(replaced_plan[0], line, in_story=in_story, ended_clauses=replaced_plan[1:])
         people = self._begin_message(index, in_story=in_story)
@@ -165,6 +168,11 @@ class _SessionReading:
         line = self._lines[index]
         statements = self._plain.of_message(line.id)
         message = own_words.read_message(line, self._pieces[index], self._replied_to(index))
+        plans: dict[str, frozenset[str]] = {}
+        if changes.announces_change(line.text[:MAX_MESSAGE_LENGTH]):
+            earlier = [one for one in self._plain.statements.values() if _can_change(one, line)][-MAX_EARLIER_STATEMENTS:]
+            plans = {one.text: _plan_words(one) for one in earlier}
+            message = own_words.keep_sentences_about(message, frozenset[str]().union(*plans.values()))
         previous = self._previous_messages.get(line.name)
         for fact in own_words.find_facts(message, previous, [one.text for one in statements], self._known_features):
             words = content_words(fact.text)
@@ -174,8 +182,26 @@ class _SessionReading:
             for one in contained:
                 self._plain.remove(one)
             key = next((one.key for one in contained), "")
-            self._plain.add(SpeakerStatement(fact.text, line.name, fact.message_ids, line.time, key, fact.kind))
+            ended = _find_changed_plan(plans, line.text, fact.text)
+            self._plain.add(
+                SpeakerStatement(fact.text, line.name, fact.message_ids, line.time, key, fact.kind, ended_statements=ended)
+            )
         self._previous_messages[line.name] = message
+
+
+def _read_reply(
+    replied_to: Utterance, question: str, line: Utterance, text: str, *, in_story: bool
+) -> Iterator[SpeakerStatement]:
+    """Yield what a message states as an answer to the one before, or by confirming what that one observed about the user."""
+    if answer := complete_answer(question, text):
+        is_event = find_durability(answer) is Durability.EVENT
+        yield from _build_statements(answer, line, replied_to.id, in_story=in_story, is_event=is_event)
+    elif line.role is Role.USER and replied_to.role is not Role.USER:
+        for clause in extract_clauses(confirm_observation(replied_to.text, text, line.name)):
+            durability = find_durability(clause)
+            if durability or is_habit(clause):
+                is_event = durability is Durability.EVENT
+                yield from _build_statements(clause, line, replied_to.id, in_story=in_story, is_event=is_event)
 
 
 def _build_statements(
@@ -218,3 +244,32 @@ def _spell_day(match: re.Match[str], line: Utterance) -> str:
 def _tells_name(statement: SpeakerStatement, name: NameStatement) -> bool:
     """Return whether a statement already has a name with its relation."""
     return name.name in statement.text and name.relation.split()[-1] in statement.text
+
+
+def _can_change(earlier: SpeakerStatement, line: Utterance) -> bool:
+    """Return whether an announced change may refer to this earlier statement of the same speaker."""
+    is_other = line.id not in earlier.message_ids and earlier.subject == line.name and earlier.time <= line.time
+    is_plan = earlier.kind is FactKind.PLAN or earlier.key.startswith("plan ")
+    return is_other and (is_plan or (not earlier.key and earlier.kind in {FactKind.TASTE, FactKind.EVENT, FactKind.OTHER}))
+
+
+def _find_changed_plan(earlier: Mapping[str, frozenset[str]], message: str, fact_text: str) -> tuple[str, ...]:
+    """Return the earlier statement that a fact told in a message most likely changes; empty if they share too few words."""
+    is_short = len(message.split()) <= MAX_SHORT_CHANGE_WORDS
+    words = content_words(fact_text) | (content_words(message) if is_short else frozenset())
+    best_match = max(reversed(list(earlier.items())), key=lambda one: len(one[1] & words), default=None)
+    if best_match is None or not (is_short or changes.announces_change(fact_text)):
+        return ()
+    return (best_match[0],) if len(best_match[1] & words) >= (1 if is_short else 2) else ()
+
+
+def _plan_words(earlier: SpeakerStatement) -> frozenset[str]:
+    """Return the stems of the words that show the topic of a statement, without names, relatives and times."""
+    words = [word for word in WORD.findall(earlier.text) if len(word) > 3 and word.islower() and not is_informative(word)]
+    return content_words(" ".join(words)) - _everyday_stems() - content_words(f"{earlier.subject} said asked")
+
+
+@lru_cache(maxsize=1)
+def _everyday_stems() -> frozenset[str]:
+    """Return the stems of words that occur in every conversation."""
+    return content_words(" ".join(EVERYDAY_WORDS))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from uuid import UUID
 
@@ -17,6 +17,7 @@ from lethe_app.brain.reading.attributes import find_kind
 from lethe_app.brain.reading.pieces import DialoguePiece, SentenceMeaning
 from lethe_app.brain.reading.rated_sentences import (
     CONTENT_THRESHOLD,
+    KEEP_THRESHOLD,
     LEADING_TIME,
     PERSON_OR_THING,
     REFERRING_WORD,
@@ -109,6 +110,18 @@ def read_message(line: Utterance, pieces: Sequence[DialoguePiece], replied_to: U
     plain = [_ANNOUNCEMENT().sub("", introduction.sub("", text)) for text in texts]
     sentences = [rate_sentence(text, question if index == 0 else "", index) for index, text in enumerate(plain)]
     return UserMessage(line, replied_to, question, sentences)
+
+
+def keep_sentences_about(message: UserMessage, subjects: frozenset[str]) -> UserMessage:
+    """Return the message with every sentence kept that mentions one of the `subjects` (stems), because it is news about
+    them.
+    """
+
+    def rate_again(sentence: RatedSentence) -> RatedSentence:
+        is_news = sentence.probability > 0 and not subjects.isdisjoint(content_words(sentence.clean_text))
+        return replace(sentence, probability=max(sentence.probability, KEEP_THRESHOLD)) if is_news else sentence
+
+    return replace(message, sentences=list(map(rate_again, message.sentences)))
 
 
 def find_facts(

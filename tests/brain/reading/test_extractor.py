@@ -206,3 +206,17 @@ def test_a_name_answered_to_the_persona_is_not_the_persona_s_own():
     lines = conversation("Mira: Hi! What's your name?", "Tomas: Mira!")
 
     assert not [one.text for one in extract_statements(lines) if one.key == "name"]
+
+
+def test_a_day_put_right_takes_nothing_else_back():
+    known = texts(
+        user("maisies school play is on the 10th of december, shes a sheep"),
+        persona("Aw."),
+        user("been veggie since i was 15"),
+        persona("Mm."),
+        user("no wait the plays on the 11th, i read the letter wrong"),
+    )
+    assert known == [
+        "Tomas said: “maisies school play is on 11 December 2025, shes a sheep”",
+        "Tomas has been vegetarian since they were 15.",
+    ]

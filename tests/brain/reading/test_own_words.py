@@ -233,6 +233,15 @@ def test_a_joke_within_a_question_takes_back_nothing_said_before():
     assert texts(*said) == ["Joan can't do milk or cream at all, lactose intolerant."]
 
 
+def test_an_announced_change_ends_the_plan_that_it_changes():
+    plan, change = statements_of(
+        "we want to paint the kitchen yellow", "P: Lovely.", "ok we changed our minds, kitchen is going to be dark green"
+    )
+
+    assert change.text == "Joan said: “kitchen is going to be dark green”"
+    assert change.ended_statements == (plan.text,)
+
+
 def test_a_fragment_that_answers_a_question_is_not_told_with_the_message_before():
     said = ("my laptop died halfway through my set on friday", "P: And what do you lift all day, glorbs?", "parcels")
 
