@@ -7,11 +7,11 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from lethe_app.domain.bundle import BundleCounts, BundleScope
 from lethe_app.services.personas.bundles import ExportPreview
-from lethe_app.ui.core.formatting import join_with_and
+from lethe_app.ui.core.formatting import format_bytes, join_with_and
 from lethe_app.ui.core.icons import render_icon
 from lethe_app.ui.core.palette import ICON, SPACE_2
 from lethe_app.ui.core.theme import Theme
-from lethe_app.ui.dialogs.bundle_parts import BundleDialog, describe_contents, format_bytes
+from lethe_app.ui.dialogs.bundle_parts import BundleDialog, describe_contents
 from lethe_app.ui.widgets.choice_card import ChoiceCard
 from lethe_app.ui.widgets.labels import create_text_label
 

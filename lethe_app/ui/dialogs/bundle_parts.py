@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from PySide6.QtCore import QCoreApplication, QLocale, Qt, QTimer
+from PySide6.QtCore import QCoreApplication, Qt, QTimer
 from PySide6.QtGui import QPixmap
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QVBoxLayout, QWidget
 
@@ -51,12 +51,6 @@ def describe_contents(contents: BundleCounts) -> list[str]:
             )
         )
     return parts
-
-
-def format_bytes(size: int) -> str:
-    """Return a size such as “9 kB” or “1.2 MB”, with decimal units as in file managers."""
-    precision = 0 if size < 1_000_000 else 1
-    return QLocale().formattedDataSize(size, precision, QLocale.DataSizeFormat.DataSizeSIFormat)
 
 
 class BundleDialog(ContentDialog):

@@ -39,6 +39,10 @@ class FieldChange(QUndoCommand):
         self._old, self._apply_value = old, apply_value
         self.text_index, self.inserted = find_change(old, new)
         self.changed_at = time.monotonic()
+        # What is typed next replaces the selection that was deleted.
+        self._has_cleared_selection = (
+            isinstance(old, str) and isinstance(new, str) and not self.inserted and len(old) - len(new) > 1
+        )
 
     def id(self) -> int:
         """Return one id for all changes of the same text, so that Qt merges them."""
@@ -52,9 +56,10 @@ class FieldChange(QUndoCommand):
         has_paused = other.changed_at - self.changed_at > MAX_TYPING_PAUSE
         first = other.inserted.strip()[:1]
         begins_sentence = self.inserted[-1:] in SENTENCE_ENDS and bool(first) and first not in SENTENCE_ENDS
-        if has_paused or begins_sentence or bool(self.inserted) != bool(other.inserted):
+        is_other_kind = bool(self.inserted) != bool(other.inserted) and not self._has_cleared_selection
+        if has_paused or begins_sentence or is_other_kind:
             return False
-        self.new, self.changed_at = other.new, other.changed_at
+        self.new, self.changed_at, self._has_cleared_selection = other.new, other.changed_at, False
         self.inserted = other.inserted.rstrip(" ") or self.inserted  # the space after a sentence belongs to it
         self.setObsolete(self.new == self._old)
         return True

@@ -12,8 +12,8 @@ from lethe_app.domain.bundle import CARD_SUFFIXES, ENDING, BundleScope
 from lethe_app.ui.controllers.controller import Controller
 from lethe_app.ui.core.avatars import encode_png
 from lethe_app.ui.core.file_transfers import open_folder
-from lethe_app.ui.core.formatting import suggest_file_name, truncate_text
-from lethe_app.ui.dialogs.bundle_parts import AVATAR_SIZE, TransferProgressDialog, format_bytes, run_with_progress
+from lethe_app.ui.core.formatting import format_bytes, suggest_file_name, truncate_text
+from lethe_app.ui.dialogs.bundle_parts import AVATAR_SIZE, TransferProgressDialog, run_with_progress
 from lethe_app.ui.dialogs.dialogs import run_dialog
 from lethe_app.ui.dialogs.files import ask_where_to_save
 
