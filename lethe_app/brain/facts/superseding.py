@@ -1,4 +1,7 @@
-"""How one fact supersedes another: which sources the valid one keeps, and the reason that is recorded."""
+"""How one fact supersedes another: which sources the valid one keeps, and the reason that is recorded.
+
+Who decides: `updates` and `merge` beside it for what is newly said, the fact service for the user, and dreams.
+"""
 
 from __future__ import annotations
 

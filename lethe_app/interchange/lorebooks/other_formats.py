@@ -178,4 +178,4 @@ CONVERTERS: Mapping[str, Converter] = {
     "story": _from_key_and_value,
     "lethe": _from_old_lethe,
 }
-"""Functions that convert an entry to World Info fields, by format."""
+"""Functions that convert an entry to World Info fields, by format. A new format is recognised in `lorebook.find_format`."""

@@ -1,4 +1,5 @@
-"""Storage of a reply during generation: with its first words, every few seconds, and at its end."""
+"""Storage of a reply during generation: with its first words, twice a second, and at its end. One that was
+interrupted stays incomplete."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.routes import PAGES, TabGroup
 from lethe_app.ui.dialogs.dialogs import AboutDialog, run_dialog
 from lethe_app.ui.dialogs.shortcuts import ShortcutsDialog
-from lethe_app.ui.shell.notifications import NotificationsDialog
+from lethe_app.ui.shell.notification_history import NotificationsDialog
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -1,4 +1,7 @@
-"""Undo commands of pages: changes of a form field, and steps that call a service."""
+"""Undo commands of pages: changes of a form field, and steps that call a service.
+
+Each page's own steps are in its `commands`.
+"""
 
 from __future__ import annotations
 

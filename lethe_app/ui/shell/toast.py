@@ -1,4 +1,4 @@
-"""Toast over the window, which fades when there was time to read it."""
+"""Toast over the window, which fades when there was time to read it; `notifier` shows it."""
 
 from __future__ import annotations
 

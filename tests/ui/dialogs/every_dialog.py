@@ -49,7 +49,7 @@ from lethe_app.ui.pages.notebooks.page import NotebookTitleDialog
 from lethe_app.ui.pages.personas.editor import UnsavedChangesDialog
 from lethe_app.ui.pages.sessions.message_actions import InsertMessage, RewordMessage
 from lethe_app.ui.pages.worlds.actions import RememberDialog
-from lethe_app.ui.shell.notifications import NotificationsDialog
+from lethe_app.ui.shell.notification_history import NotificationsDialog
 from lethe_app.ui.shell.notifier import Notification
 
 Make = Callable[[QWidget, Theme], QDialog]

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QWidget
 
 from lethe_app.errors import ModelCrashed, ModelError, StorageError
 from lethe_app.ui.shell import toast as toast_module
-from lethe_app.ui.shell.notifications import NotificationsDialog
+from lethe_app.ui.shell.notification_history import NotificationsDialog
 from lethe_app.ui.shell.notifier import MAX_TOASTS, Notifier
 from lethe_app.ui.shell.toast import Toast
 
