@@ -25,10 +25,9 @@ from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import InstructPreset, SamplerPreset, SystemPreset
 from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.services.memory.reason_words import block_templates, reason_templates
-from lethe_app.ui.core.action_spec import ActionGroup
 from lethe_app.ui.core.actions import ACTION_SPECS
 from lethe_app.ui.core.reason_labels import BLOCK_CONTEXT, REASON_CONTEXT
-from lethe_app.ui.core.routes import PAGES, TabGroup
+from lethe_app.ui.core.routes import PAGES, ActionGroup, TabGroup
 from lethe_app.ui.core.search_terms import load_terms
 from lethe_app.ui.transcript.message_actions import MESSAGE_ACTIONS
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from lethe_app.services.chat.reply_source_reader import StablePromptContent
 from lethe_app.ui.chat.memory_card_parts import CollapsibleHeading, create_selectable_label
@@ -10,6 +10,7 @@ from lethe_app.ui.chat.memory_labels import strip_headings
 from lethe_app.ui.core.formatting import format_count, join_with_and, shorten_text
 from lethe_app.ui.core.palette import SPACE_2
 from lethe_app.ui.core.theme import Theme
+from lethe_app.ui.widgets.layouts import build_column
 
 MAX_SUMMARY_LENGTH = 300
 """Maximum number of characters shown of one summary."""
@@ -28,22 +29,15 @@ class AlwaysInPrompt(QWidget):
         )
         content = QWidget()
         content.setVisible(is_open)
-        lines = QVBoxLayout(content)
-        lines.setContentsMargins(SPACE_2, SPACE_2, SPACE_2, 0)
-        lines.setSpacing(SPACE_2)
+        lines = build_column(spacing=SPACE_2, margins=(SPACE_2, SPACE_2, SPACE_2, 0), parent=content)
         for fact in always.facts:
             lines.addWidget(create_selectable_label(fact))
         for title, summary in always.summaries:
             lines.addWidget(create_selectable_label(title or self.tr("An earlier conversation")))
             lines.addWidget(create_selectable_label(shorten_text(strip_headings(summary), MAX_SUMMARY_LENGTH), "small"))
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self.heading)
         row = create_selectable_label(counts_text, "small")
         row.setContentsMargins(SPACE_2, 0, SPACE_2, 0)
-        column.addWidget(row)
-        column.addWidget(content)
+        build_column(self.heading, row, content, parent=self)
         self.heading.toggled.connect(content.setVisible)
 
     def _format_counts(self, always: StablePromptContent) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from operator import attrgetter
 
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
 
 from lethe_app.ui.chat.composer import Composer
 from lethe_app.ui.chat.speaker_chooser import SpeakerChooser
@@ -15,6 +15,7 @@ from lethe_app.ui.core.palette import ICON, SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.widgets.buttons import IconButton
 from lethe_app.ui.widgets.labels import ElidedLabel, build_badge
+from lethe_app.ui.widgets.layouts import build_column, build_row
 
 MIN_TAGLINE_SHARE = 0.6
 """Share of the tagline below which nothing of it is shown in the header, because the rest says nothing."""
@@ -32,13 +33,7 @@ class ChatPanel(QFrame):
         self.composer = Composer(theme)
         self.speaker_chooser = SpeakerChooser(theme)
         self.view: QWidget = QWidget()
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(0)
-        self._column.addWidget(self.header)
-        self._column.addWidget(self.view, 1)
-        self._column.addWidget(self.speaker_chooser)
-        self._column.addWidget(self.composer)
+        self._column = build_column(self.header, (self.view, 1), self.speaker_chooser, self.composer, parent=self)
 
     @property
     def status(self) -> StatusLine:
@@ -117,16 +112,18 @@ class ChatHeader(QFrame):
         self.incognito_label.hide()
         self.status = StatusLine()
         self.speech = SpeechButtons(theme)
-        self._row = row = QHBoxLayout(self)
-        row.setContentsMargins(SPACE_4, SPACE_2, SPACE_2, SPACE_2)
-        row.setSpacing(SPACE_3)
-        row.addWidget(self.sidebar_button)
-        row.addWidget(self.name_label)
-        row.addWidget(self.incognito_label)
-        row.addWidget(self.group_button)
-        row.addWidget(self.tagline_label, 1)
-        row.addWidget(self.status)
-        row.addWidget(self.speech)
+        self._row = build_row(
+            self.sidebar_button,
+            self.name_label,
+            self.incognito_label,
+            self.group_button,
+            (self.tagline_label, 1),
+            self.status,
+            self.speech,
+            spacing=SPACE_3,
+            margins=(SPACE_4, SPACE_2, SPACE_2, SPACE_2),
+            parent=self,
+        )
         theme.changed.connect(self.speech.apply_theme)
 
     def add_button(self, button: QWidget) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QMimeData, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QFontMetrics, QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QSizePolicy, QToolButton, QToolTip, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QPlainTextEdit, QSizePolicy, QToolButton, QToolTip, QWidget
 
 from lethe_app.ui.chat.dictated_text import DictatedText
 from lethe_app.ui.chat.microphone_button import MicrophoneButton
@@ -15,6 +15,7 @@ from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.core.theme import Theme, set_style_properties, text_colour_on_accent
 from lethe_app.ui.transcript.row_layout import COLUMN_MARGIN, MAX_COLUMN_WIDTH
+from lethe_app.ui.widgets.layouts import build_row
 
 MAX_LINES = 10
 """Maximum height of the field in lines; beyond it the field scrolls."""
@@ -73,16 +74,16 @@ class Composer(QWidget):
         self.send_button.setProperty("primary", True)
         self.send_button.setIconSize(QSize(ICON, ICON))
         self.send_button.clicked.connect(self._on_button_clicked)
-        row = QHBoxLayout(self.frame)
-        row.setContentsMargins(SPACE_4, SPACE_2, SPACE_2, SPACE_2)
-        row.setSpacing(SPACE_3)
-        row.addWidget(self.draft_field, 1)
-        row.addWidget(self.note_label, 0, Qt.AlignmentFlag.AlignBottom)
-        row.addWidget(self.microphone_button, 0, Qt.AlignmentFlag.AlignBottom)
-        row.addWidget(self.send_button, 0, Qt.AlignmentFlag.AlignBottom)
-        around = QHBoxLayout(self)
-        around.setContentsMargins(COLUMN_MARGIN, SPACE_1, COLUMN_MARGIN, SPACE_4)
-        around.addWidget(self.frame)
+        build_row(
+            (self.draft_field, 1),
+            (self.note_label, 0, Qt.AlignmentFlag.AlignBottom),
+            (self.microphone_button, 0, Qt.AlignmentFlag.AlignBottom),
+            (self.send_button, 0, Qt.AlignmentFlag.AlignBottom),
+            spacing=SPACE_3,
+            margins=(SPACE_4, SPACE_2, SPACE_2, SPACE_2),
+            parent=self.frame,
+        )
+        build_row(self.frame, margins=(COLUMN_MARGIN, SPACE_1, COLUMN_MARGIN, SPACE_4), parent=self)
         self._update_button_label()
 
     def apply_theme(self) -> None:

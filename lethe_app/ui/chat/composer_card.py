@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLabel, QPushButton, QWidget
 
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.dialogs.dialogs import create_dialog_button
@@ -14,6 +14,7 @@ from lethe_app.ui.transcript.row_layout import COLUMN_MARGIN, MAX_COLUMN_WIDTH
 from lethe_app.ui.widgets.buttons import IconButton
 from lethe_app.ui.widgets.flow_layout import FlowLayout
 from lethe_app.ui.widgets.labels import create_text_label
+from lethe_app.ui.widgets.layouts import build_column, build_row
 
 MIN_WIDE_WIDTH = 480
 """Width in pixels from which a compact card has its buttons beside the text."""
@@ -39,17 +40,12 @@ class ComposerCard(QWidget):
         margin = SPACE_2 if is_compact else SPACE_3
         self._parts.setContentsMargins(SPACE_4, margin, SPACE_4, margin)
         self._parts.setSpacing(SPACE_2)
-        texts = QVBoxLayout()
-        texts.setSpacing(SPACE_1 if is_compact else SPACE_2)
-        texts.addWidget(self.title)
-        texts.addWidget(self.details)
+        texts = build_column(self.title, self.details, spacing=SPACE_1 if is_compact else SPACE_2)
         self._parts.addLayout(texts, 1)
         self._buttons = QHBoxLayout() if is_compact else FlowLayout(spacing=SPACE_2)
         self._buttons.setSpacing(SPACE_2)
         self._parts.addLayout(self._buttons)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(COLUMN_MARGIN, SPACE_1, COLUMN_MARGIN, 0)
-        row.addWidget(frame)
+        build_row(frame, margins=(COLUMN_MARGIN, SPACE_1, COLUMN_MARGIN, 0), parent=self)
 
     def add_button(self, text: str, kind: str, on_click: Callable[[], object]) -> QPushButton:
         """Add a button; `kind` is its style, “primary” or “filled”."""

@@ -22,6 +22,7 @@ from lethe_app.ui.core.reason_labels import format_reason
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.widgets.buttons import build_button
 from lethe_app.ui.widgets.labels import ElidedLabel
+from lethe_app.ui.widgets.layouts import build_column, build_row
 from lethe_app.ui.widgets.text_area import TextAreaField
 
 COLLAPSED_LENGTH = 200
@@ -63,10 +64,9 @@ class MemoryCard(QFrame):
         self.setAccessibleDescription(self.reason_text)
         self._is_text_expanded = False
         self._editor: QWidget | None = None
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(SPACE_3, SPACE_3, SPACE_3, SPACE_2)
-        self._column.setSpacing(SPACE_2)
-        self._column.addLayout(self._build_header())
+        self._column = build_column(
+            self._build_header(), spacing=SPACE_2, margins=(SPACE_3, SPACE_3, SPACE_3, SPACE_2), parent=self
+        )
         self._add_text()
         self._column.addWidget(create_selectable_label(self.reason_text, "quiet"))
         if memory.origin is not None:
@@ -102,10 +102,7 @@ class MemoryCard(QFrame):
         kind.setProperty("memory", memory_labels.is_remembered(self.memory))
         kind.set_full_text(memory_labels.format_kind(self.memory))
         title = self.memory.recollection.title
-        line = QHBoxLayout()
-        line.setSpacing(SPACE_1 + 2)
-        line.addWidget(self._kind_icon)
-        line.addWidget(kind, 1)
+        line = build_row(self._kind_icon, (kind, 1), spacing=SPACE_1 + 2)
         self.title = title if self.memory.kind is not SourceKind.FACT else ""
         return line
 
@@ -153,10 +150,7 @@ class MemoryCard(QFrame):
 
     def _build_footer(self) -> QHBoxLayout:
         memory = self.memory
-        line = QHBoxLayout()
-        line.setSpacing(0)
-        line.addWidget(self.heading)
-        line.addStretch(1)
+        line = build_row(self.heading, 1)
         self.tool_buttons: dict[str, CardButton] = {}
         if memory.can_be_pinned:
             words = tr("Unpin") if memory.pinned else tr("Pin (always included)")
@@ -187,17 +181,14 @@ class MemoryCard(QFrame):
             return
         field = TextAreaField(tr("Memory text"), 2, 12)
         field.set_text(self.memory.text)
-        buttons = QHBoxLayout()
-        buttons.setSpacing(SPACE_2)
-        buttons.addWidget(build_button(tr("Save"), lambda: self._save_text(field.text), primary=True))
-        buttons.addWidget(build_button(tr("Cancel"), self.close_editor))
-        buttons.addStretch(1)
+        buttons = build_row(
+            build_button(tr("Save"), lambda: self._save_text(field.text), primary=True),
+            build_button(tr("Cancel"), self.close_editor),
+            1,
+            spacing=SPACE_2,
+        )
         self._editor = QWidget()
-        column = QVBoxLayout(self._editor)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(SPACE_2)
-        column.addWidget(field)
-        column.addLayout(buttons)
+        build_column(field, buttons, spacing=SPACE_2, parent=self._editor)
         self._column.insertWidget(self._column.indexOf(self.text_label), self._editor)
         self.text_label.hide()
         self._expand_link.hide()
@@ -243,9 +234,7 @@ class MemoryCard(QFrame):
         self._details.setVisible(is_visible)
 
     def _build_details(self) -> None:
-        column = QVBoxLayout(self._details)
-        column.setContentsMargins(0, 0, 0, SPACE_1)
-        column.setSpacing(SPACE_2)
+        column = build_column(spacing=SPACE_2, margins=(0, 0, 0, SPACE_1), parent=self._details)
         recollection, locale = self.memory.recollection, QLocale()
         likelihood_text = memory_labels.format_likelihood(self.memory)
         score = tr("score {score}").format(score=locale.toString(recollection.score, "f", 2)) if recollection.score else ""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAction, QKeyEvent
-from PySide6.QtWidgets import QAbstractButton, QFrame, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QAbstractButton, QFrame, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from lethe_app.domain.recall import count_recalled
 from lethe_app.ui.chat.memory_card_parts import CardButton, CollapsibleHeading, LinkButton, create_selectable_label
@@ -19,6 +19,7 @@ from lethe_app.ui.core.icons import render_icon
 from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_2, SPACE_3, SPACE_4, SPACE_8
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.widgets.flow_layout import FlowLayout
+from lethe_app.ui.widgets.layouts import build_column, build_row
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -59,14 +60,8 @@ class MemoryPanel(QFrame):
         self._expanded_sections = {"kept back": False, "always": False}
         self.cards: list[MemoryCard] = []
         self._icon_labels: list[QLabel] = []
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
         self.mood_line = MoodLine()
-        column.addWidget(self._build_header())
-        column.addWidget(self.mood_line)
-        column.addWidget(self._build_scroll_area(), 1)
-        column.addWidget(self._build_footer())
+        build_column(self._build_header(), self.mood_line, (self._build_scroll_area(), 1), self._build_footer(), parent=self)
         theme.changed.connect(self._apply_theme)
 
     # Fixed parts
@@ -79,20 +74,19 @@ class MemoryPanel(QFrame):
         self.title.setProperty("section", True)
         self.subtitle = QLabel()
         self.subtitle.setProperty("small", True)
-        text_column = QVBoxLayout()
-        text_column.setSpacing(0)
-        text_column.addWidget(self.title)
-        text_column.addWidget(self.subtitle)
+        text_column = build_column(self.title, self.subtitle)
         self.prompt_button = CardButton(
             self._theme, "eye", self.tr("Open prompt inspector for this reply"), self.prompt_requested.emit
         )
         self.close_button = CardButton(self._theme, "close", self.tr("Hide memory panel"), self.close_requested.emit)
-        row = QHBoxLayout(head)
-        row.setContentsMargins(SPACE_4, SPACE_2, SPACE_2, SPACE_2)
-        row.setSpacing(SPACE_1)
-        row.addLayout(text_column, 1)
-        row.addWidget(self.prompt_button)
-        row.addWidget(self.close_button)
+        build_row(
+            (text_column, 1),
+            self.prompt_button,
+            self.close_button,
+            spacing=SPACE_1,
+            margins=(SPACE_4, SPACE_2, SPACE_2, SPACE_2),
+            parent=head,
+        )
         return head
 
     def _build_scroll_area(self) -> QScrollArea:
@@ -104,10 +98,7 @@ class MemoryPanel(QFrame):
         self.scroll_area.viewport().setAutoFillBackground(False)
         content = QWidget()
         content.setObjectName("sheet")
-        self._column = QVBoxLayout(content)
-        self._column.setContentsMargins(SPACE_3, SPACE_3, SPACE_3, SPACE_3)
-        self._column.setSpacing(SPACE_3)
-        self._column.addStretch(1)
+        self._column = build_column(1, spacing=SPACE_3, margins=SPACE_3, parent=content)
         self.scroll_area.setWidget(content)
         return self.scroll_area
 
@@ -241,11 +232,9 @@ class MemoryPanel(QFrame):
         for label in (headline, text_label):
             label.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         container = QWidget()
-        column = QVBoxLayout(container)
-        column.setContentsMargins(SPACE_4, SPACE_8, SPACE_4, SPACE_4)
-        column.setSpacing(SPACE_2)
-        for widget in (icon_label, headline, text_label):
-            column.addWidget(widget)
+        build_column(
+            icon_label, headline, text_label, spacing=SPACE_2, margins=(SPACE_4, SPACE_8, SPACE_4, SPACE_4), parent=container
+        )
         self._add_widget(container)
         self._apply_theme()
 
@@ -253,13 +242,10 @@ class MemoryPanel(QFrame):
         from lethe_app.ui.chat.memory_labels import format_session_notes  # noqa: PLC0415
 
         card = QFrame()
-        column = QVBoxLayout(card)
-        column.setContentsMargins(SPACE_2, SPACE_1, SPACE_2, SPACE_1)
-        column.setSpacing(SPACE_1)
         heading = create_selectable_label(self.tr("Conversation notes"), "small")
         heading.setToolTip(self.tr("What you said about yourself in this conversation; always in view of the persona"))
-        column.addWidget(heading)
-        column.addWidget(create_selectable_label(format_session_notes(notes), "quiet"))
+        text = create_selectable_label(format_session_notes(notes), "quiet")
+        build_column(heading, text, spacing=SPACE_1, margins=(SPACE_2, SPACE_1, SPACE_2, SPACE_1), parent=card)
         self._add_widget(card)
 
     def _add_blocked_section(self, sources: ReplySources) -> None:
@@ -271,9 +257,7 @@ class MemoryPanel(QFrame):
         self.blocked_heading.setToolTip(self.tr("Memories and entries that matched but were not used, and why"))
         content = QWidget()
         content.setVisible(self.blocked_heading.isChecked())
-        column = QVBoxLayout(content)
-        column.setContentsMargins(SPACE_2, 0, SPACE_2, 0)
-        column.setSpacing(SPACE_2)
+        column = build_column(spacing=SPACE_2, margins=(SPACE_2, 0, SPACE_2, 0), parent=content)
         ordered = sorted(sources.blocked, key=lambda one: one not in sources.unwanted)
         for one in ordered[:MAX_BLOCKED_SHOWN]:
             self._add_blocked_memory(column, one, is_unwanted=one in sources.unwanted)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QWidget
+from PySide6.QtWidgets import QFrame, QPushButton, QWidget
 
 from lethe_app.ui.chat.memory_card_parts import create_selectable_label
 from lethe_app.ui.core.accessibility import set_button_tooltip
 from lethe_app.ui.core.palette import SPACE_2, SPACE_4
+from lethe_app.ui.widgets.layouts import build_row
 
 
 class MoodLine(QFrame):
@@ -22,11 +23,13 @@ class MoodLine(QFrame):
         self.page_button = QPushButton(self.tr("Mind"))
         self.page_button.setProperty("small", True)
         self.page_button.hide()
-        row = QHBoxLayout(self)
-        row.setContentsMargins(SPACE_4, SPACE_2, SPACE_2, SPACE_2)
-        row.setSpacing(SPACE_2)
-        row.addWidget(self.mood_label, 1)
-        row.addWidget(self.page_button, 0, Qt.AlignmentFlag.AlignVCenter)
+        build_row(
+            (self.mood_label, 1),
+            (self.page_button, 0, Qt.AlignmentFlag.AlignVCenter),
+            spacing=SPACE_2,
+            margins=(SPACE_4, SPACE_2, SPACE_2, SPACE_2),
+            parent=self,
+        )
         self.hide()
 
     def set_page_action(self, page_action: QAction) -> None:

@@ -12,6 +12,7 @@ from lethe_app.ui.core.palette import SPACE_2
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.transcript.row_layout import COLUMN_MARGIN, MAX_COLUMN_WIDTH
 from lethe_app.ui.widgets.buttons import ElidedButton
+from lethe_app.ui.widgets.layouts import build_row
 
 ARROW_SIZE = 14
 MENU_KEYS = {Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Down, Qt.Key.Key_Up}
@@ -35,9 +36,7 @@ class SpeakerChooser(QWidget):
         line.setContentsMargins(SPACE_2, 0, SPACE_2, 0)
         line.addWidget(self.button)
         line.addStretch(1)
-        around = QHBoxLayout(self)
-        around.setContentsMargins(COLUMN_MARGIN, 0, COLUMN_MARGIN, 0)
-        around.addWidget(frame)
+        build_row(frame, margins=(COLUMN_MARGIN, 0, COLUMN_MARGIN, 0), parent=self)
         theme.changed.connect(self.apply_theme)
         self.hide()
 

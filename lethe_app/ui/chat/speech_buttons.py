@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QAction, QKeyEvent
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QWidget
+from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
 from lethe_app.ui.core.accessibility import set_button_tooltip
 from lethe_app.ui.core.actions import action_title, action_tooltip
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.palette import ICON, SPACE_1
 from lethe_app.ui.core.theme import Theme
+from lethe_app.ui.widgets.layouts import build_row
 
 
 class _MenuButton(QToolButton):
@@ -49,11 +50,7 @@ class SpeechButtons(QWidget):
         self.style_action.setCheckable(True)
         self.settings_action: QAction = menu.addAction(self.tr("Speech settings"))
         self.speak_button.setMenu(menu)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(SPACE_1)
-        row.addWidget(self.stop_button)
-        row.addWidget(self.speak_button)
+        build_row(self.stop_button, self.speak_button, spacing=SPACE_1, parent=self)
 
     def show_mode(self, *, is_spoken: bool, has_spoken_style: bool) -> None:
         """Show whether replies of the conversation are spoken, and written in the spoken style."""

@@ -10,8 +10,7 @@ from PySide6.QtCore import QCoreApplication, QEvent
 from PySide6.QtGui import QAction, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QWidget
 
-from lethe_app.ui.core.action_spec import ActionGroup, ActionSpec
-from lethe_app.ui.core.routes import PAGES
+from lethe_app.ui.core.routes import PAGES, ActionGroup, ActionSpec
 
 LOCAL_ACTIONS = frozenset({"rename", "delete", "send", "line_break", "edit_last", "good_reply", "bad_reply", "undo", "redo"})
 """Actions whose keys are handled by the focused widget, not by a shortcut of the window."""

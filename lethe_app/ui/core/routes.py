@@ -9,10 +9,35 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from enum import Enum
-from typing import TypeVar, dataclass_transform
+from typing import Any, TypeVar, dataclass_transform
 from uuid import UUID
 
-from lethe_app.ui.core.action_spec import ActionGroup, ActionSpec
+
+class ActionGroup(Enum):
+    """Group of actions in the list of shortcuts, in its order; the values are the titles."""
+
+    MESSAGES = "Messages and replies"
+    CONVERSATIONS = "Conversations"
+    PERSONAS = "Personas and worlds"
+    MEMORY = "Memory"
+    MODELS = "Models, background and internet"
+    WINDOW = "Window"
+
+
+@dataclass(frozen=True)
+class ActionSpec:
+    """Action of the user.
+
+    Keys of an `is_local` action are handled by the focused widget, not by a shortcut of the window; the command palette can
+    trigger it if a controller has connected it.
+    """
+
+    name: str
+    title: str
+    keys: str
+    """Shortcuts, separated by spaces."""
+    group: ActionGroup
+    is_local: bool = False
 
 
 class TabGroup(Enum):
@@ -37,8 +62,10 @@ class PageSpec(ActionSpec):
     """Declaration of a page, which is an action as well: the one that opens it."""
 
     _: KW_ONLY
-    module: str
-    """Module of the page below `lethe_app.ui.pages`, imported when it is first opened."""
+    module: str = ""
+    """Module of the page below `lethe_app.ui.pages`, imported when it is first opened; by default `page` in a folder of the
+    same name.
+    """
     tabs: TabGroup | None = None
     tab_title: str = ""
     """Title of its tab if it is not that of the action."""
@@ -54,32 +81,22 @@ R = TypeVar("R", bound=Route)
 
 
 @dataclass_transform(frozen_default=True)
-def page(spec: PageSpec) -> Callable[[type[R]], type[R]]:
-    """Declare the page of a class of routes, and make the class a frozen dataclass."""
+def page(name: str, title: str, keys: str, group: ActionGroup, **options: Any) -> Callable[[type[R]], type[R]]:  # noqa: ANN401 - as in `PageSpec`
+    """Declare the page of a class of routes by the fields of its `PageSpec`, and make the class a frozen dataclass."""
 
     def declare(route_type: type[R]) -> type[R]:
-        PAGES[route_type] = spec
+        PAGES[route_type] = PageSpec(name, title, keys, group, **{"module": f"{name}.page", **options})
         return dataclass(frozen=True)(route_type)
 
     return declare
 
 
-@page(
-    PageSpec(
-        "overview",
-        "Overview",
-        "Ctrl+Shift+T",
-        ActionGroup.MEMORY,
-        module="overview.page",
-        tabs=TabGroup.MEMORY,
-        section_of="memories",
-    )
-)
+@page("overview", "Overview", "Ctrl+Shift+T", ActionGroup.MEMORY, tabs=TabGroup.MEMORY, section_of="memories")
 class OverviewRoute(Route):
     """What a persona remembers about the user."""
 
 
-@page(PageSpec("memories", "Memories", "Ctrl+Shift+E", ActionGroup.MEMORY, module="memories.page", tabs=TabGroup.MEMORY))
+@page("memories", "Memories", "Ctrl+Shift+E", ActionGroup.MEMORY, tabs=TabGroup.MEMORY)
 class MemoriesRoute(Route):
     """Memories of a persona."""
 
@@ -87,7 +104,7 @@ class MemoriesRoute(Route):
     memory: UUID | None = None
 
 
-@page(PageSpec("facts", "Facts", "Ctrl+Shift+K", ActionGroup.MEMORY, module="facts.page", tabs=TabGroup.MEMORY))
+@page("facts", "Facts", "Ctrl+Shift+K", ActionGroup.MEMORY, tabs=TabGroup.MEMORY)
 class FactsRoute(Route):
     """Facts a persona knows."""
 
@@ -97,21 +114,12 @@ class FactsRoute(Route):
     """True if the text of the fact is to be changed."""
 
 
-@page(
-    PageSpec(
-        "conversations",
-        "Conversations",
-        "Ctrl+Shift+O",
-        ActionGroup.CONVERSATIONS,
-        module="sessions.page",
-        tabs=TabGroup.MEMORY,
-    )
-)
+@page("conversations", "Conversations", "Ctrl+Shift+O", ActionGroup.CONVERSATIONS, module="sessions.page", tabs=TabGroup.MEMORY)
 class SessionsRoute(Route):
     """All conversations."""
 
 
-@page(PageSpec("notebooks", "Notebooks", "Ctrl+Shift+J", ActionGroup.MEMORY, module="notebooks.page", tabs=TabGroup.MEMORY))
+@page("notebooks", "Notebooks", "Ctrl+Shift+J", ActionGroup.MEMORY, tabs=TabGroup.MEMORY)
 class NotebooksRoute(Route):
     """Notebooks of a persona."""
 
@@ -119,17 +127,7 @@ class NotebooksRoute(Route):
     notebook: str = ""
 
 
-@page(
-    PageSpec(
-        "documents",
-        "Documents",
-        "Ctrl+Alt+K",
-        ActionGroup.MEMORY,
-        module="documents.page",
-        tabs=TabGroup.MEMORY,
-        section_of="notebooks",
-    )
-)
+@page("documents", "Documents", "Ctrl+Alt+K", ActionGroup.MEMORY, tabs=TabGroup.MEMORY, section_of="notebooks")
 class DocumentsRoute(Route):
     """Documents of a persona or world."""
 
@@ -140,22 +138,12 @@ class DocumentsRoute(Route):
     """Passage of the document to show instead of its beginning."""
 
 
-@page(
-    PageSpec(
-        "mind",
-        "Mind (moods, plans, thoughts)",
-        "Ctrl+Shift+D",
-        ActionGroup.MEMORY,
-        module="mind.page",
-        tabs=TabGroup.MEMORY,
-        tab_title="Mind",
-    )
-)
+@page("mind", "Mind (moods, plans, thoughts)", "Ctrl+Shift+D", ActionGroup.MEMORY, tabs=TabGroup.MEMORY, tab_title="Mind")
 class MindRoute(Route):
     """Mood, plans and thoughts of a persona."""
 
 
-@page(PageSpec("dreams", "Dreams", "Ctrl+D", ActionGroup.MEMORY, module="dreams.page", tabs=TabGroup.MEMORY, section_of="mind"))
+@page("dreams", "Dreams", "Ctrl+D", ActionGroup.MEMORY, tabs=TabGroup.MEMORY, section_of="mind")
 class DreamsRoute(Route):
     """Dreams and proposed changes."""
 
@@ -163,84 +151,62 @@ class DreamsRoute(Route):
 
 
 @page(
-    PageSpec(
-        "irrelevant_memories",
-        "Irrelevant memories",
-        "Ctrl+Shift+B",
-        ActionGroup.MEMORY,
-        module="irrelevant_memories.page",
-        tabs=TabGroup.MEMORY,
-        section_of="memories",
-        tab_title="Irrelevant",
-    )
+    "irrelevant_memories",
+    "Irrelevant memories",
+    "Ctrl+Shift+B",
+    ActionGroup.MEMORY,
+    tabs=TabGroup.MEMORY,
+    section_of="memories",
+    tab_title="Irrelevant",
 )
 class IrrelevantMemoriesRoute(Route):
     """Memories marked as irrelevant and rated replies."""
 
 
 @page(
-    PageSpec(
-        "background_activity",
-        "Background activity",
-        "Ctrl+Shift+A",
-        ActionGroup.MODELS,
-        module="activity.page",
-        tabs=TabGroup.BACKGROUND,
-    )
+    "background_activity",
+    "Background activity",
+    "Ctrl+Shift+A",
+    ActionGroup.MODELS,
+    module="activity.page",
+    tabs=TabGroup.BACKGROUND,
 )
 class BackgroundActivityRoute(Route):
     """Task runs in the background."""
 
 
-@page(PageSpec("research", "Research", "Ctrl+Shift+S", ActionGroup.MODELS, module="research.page", tabs=TabGroup.BACKGROUND))
+@page("research", "Research", "Ctrl+Shift+S", ActionGroup.MODELS, tabs=TabGroup.BACKGROUND)
 class ResearchRoute(Route):
     """Deep research and its reports."""
 
     inquiry: UUID | None = None
 
 
-@page(
-    PageSpec(
-        "network_log", "Network log", "Ctrl+Shift+I", ActionGroup.MODELS, module="network_log.page", tabs=TabGroup.BACKGROUND
-    )
-)
+@page("network_log", "Network log", "Ctrl+Shift+I", ActionGroup.MODELS, tabs=TabGroup.BACKGROUND)
 class NetworkLogRoute(Route):
     """Log of web requests."""
 
 
-@page(PageSpec("settings", "Settings", "Ctrl+,", ActionGroup.WINDOW, module="settings.page", menu_icon="sliders"))
+@page("settings", "Settings", "Ctrl+,", ActionGroup.WINDOW, menu_icon="sliders")
 class SettingsRoute(Route):
     """Settings, at one of them if it is named."""
 
     name: str = ""
 
 
-@page(
-    PageSpec(
-        "presets",
-        "Presets (samplers, formats, prompts)",
-        "Ctrl+Shift+P",
-        ActionGroup.MODELS,
-        module="presets.page",
-        menu_icon="edit",
-    )
-)
+@page("presets", "Presets (samplers, formats, prompts)", "Ctrl+Shift+P", ActionGroup.MODELS, menu_icon="edit")
 class PresetsRoute(Route):
     """Sampler, instruct and system presets."""
 
 
-@page(
-    PageSpec(
-        "model_manager", "Models and downloads", "Ctrl+Shift+L", ActionGroup.MODELS, module="models.page", menu_icon="model"
-    )
-)
+@page("model_manager", "Models and downloads", "Ctrl+Shift+L", ActionGroup.MODELS, module="models.page", menu_icon="model")
 class ModelsRoute(Route):
     """Models and downloads, at those of speech recognition if these are asked for."""
 
     shows_speech: bool = False
 
 
-@page(PageSpec("worlds", "Worlds (lorebooks)", "Ctrl+Shift+W", ActionGroup.PERSONAS, module="worlds.page", menu_icon="book"))
+@page("worlds", "Worlds (lorebooks)", "Ctrl+Shift+W", ActionGroup.PERSONAS, menu_icon="book")
 class WorldsRoute(Route):
     """Worlds, at one entry if it is given."""
 
@@ -248,37 +214,29 @@ class WorldsRoute(Route):
     entry: UUID | None = None
 
 
-@page(
-    PageSpec(
-        "user_personas", "You (user personas)", "Ctrl+Shift+Y", ActionGroup.PERSONAS, module="personas.list", menu_icon="user"
-    )
-)
+@page("user_personas", "You (user personas)", "Ctrl+Shift+Y", ActionGroup.PERSONAS, module="personas.list", menu_icon="user")
 class UserPersonasRoute(Route):
     """User personas."""
 
 
-@page(
-    PageSpec(
-        "search_everything", "Search everything", "Ctrl+F", ActionGroup.CONVERSATIONS, module="search.page", menu_icon="search"
-    )
-)
+@page("search_everything", "Search everything", "Ctrl+F", ActionGroup.CONVERSATIONS, module="search.page", menu_icon="search")
 class SearchRoute(Route):
     """Search in everything that is stored, for a text if it is given."""
 
     text: str = ""
 
 
-@page(PageSpec("trash", "Trash", "Ctrl+Shift+Del", ActionGroup.WINDOW, module="trash.page", menu_icon="trash"))
+@page("trash", "Trash", "Ctrl+Shift+Del", ActionGroup.WINDOW, menu_icon="trash")
 class TrashRoute(Route):
     """Trash."""
 
 
-@page(PageSpec("inspector", "Prompt inspector", "Ctrl+I", ActionGroup.MEMORY, module="inspector.page"))
+@page("inspector", "Prompt inspector", "Ctrl+I", ActionGroup.MEMORY)
 class InspectorRoute(Route):
     """Prompt inspector."""
 
 
-@page(PageSpec("new_persona", "New persona", "Ctrl+Shift+N", ActionGroup.PERSONAS, module="personas.page"))
+@page("new_persona", "New persona", "Ctrl+Shift+N", ActionGroup.PERSONAS, module="personas.page")
 class PersonaRoute(Route):
     """Editor of a character or user persona; of a new one without an id. Each persona has an editor page of its own."""
 

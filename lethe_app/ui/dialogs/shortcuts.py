@@ -5,9 +5,9 @@ from __future__ import annotations
 from PySide6.QtCore import QCoreApplication, QSize, Qt
 from PySide6.QtWidgets import QDialog, QFormLayout, QFrame, QHBoxLayout, QLabel, QLineEdit, QScrollArea, QVBoxLayout, QWidget
 
-from lethe_app.ui.core.action_spec import ActionGroup
 from lethe_app.ui.core.actions import ACTION_SPECS, action_shortcut, action_title
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4, SPACE_6
+from lethe_app.ui.core.routes import ActionGroup
 from lethe_app.ui.core.search_terms import action_search_text
 from lethe_app.ui.core.word_search import rank_items
 from lethe_app.ui.dialogs.dialogs import create_close_button

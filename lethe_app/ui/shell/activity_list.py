@@ -7,13 +7,14 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QProgressBar, QSizePolicy, QWidget
 
 from lethe_app.ui.core.formatting import format_count
 from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.widgets.buttons import ElidedButton, build_button
 from lethe_app.ui.widgets.labels import create_text_label
+from lethe_app.ui.widgets.layouts import build_column, build_row
 
 LIST_WIDTH = 340
 
@@ -80,9 +81,7 @@ class ActivityList(QFrame):
         self.setAccessibleName(self.tr("Background tasks"))
         self.setFixedWidth(LIST_WIDTH)
         self._rows: dict[str, ActivityRow] = {}
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(SPACE_4, SPACE_3, SPACE_4, SPACE_3)
-        self._column.setSpacing(SPACE_4)
+        self._column = build_column(spacing=SPACE_4, margins=(SPACE_4, SPACE_3, SPACE_4, SPACE_3), parent=self)
 
     def show_activities(self, activities: Sequence[ActivityItem]) -> None:
         """Update the list; the row of a task that is still there keeps its position."""
@@ -121,15 +120,8 @@ class ActivityRow(QWidget):
         self.progress_bar = QProgressBar()
         self.progress_bar.setTextVisible(False)
         self.button = build_button("", lambda: self._on_click() if self._on_click is not None else None)
-        text_column = QVBoxLayout()
-        text_column.setSpacing(SPACE_2)
-        for widget in (self.title, self.detail, self.progress_bar):
-            text_column.addWidget(widget)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(SPACE_3)
-        row.addLayout(text_column, 1)
-        row.addWidget(self.button, 0, Qt.AlignmentFlag.AlignTop)
+        text_column = build_column(self.title, self.detail, self.progress_bar, spacing=SPACE_2)
+        build_row((text_column, 1), (self.button, 0, Qt.AlignmentFlag.AlignTop), spacing=SPACE_3, parent=self)
 
     def show_activity(self, activity: ActivityItem) -> None:
         self.title.setText(activity.title)

@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
     QListView,
     QStyledItemDelegate,
     QStyleOptionViewItem,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -36,6 +35,7 @@ from lethe_app.ui.core.routes import Route, SearchRoute, SettingsRoute
 from lethe_app.ui.core.search_terms import action_search_text, setting_search_text
 from lethe_app.ui.core.theme import Theme, mix_colours
 from lethe_app.ui.core.word_search import SearchText, rank_items
+from lethe_app.ui.widgets.layouts import build_column
 
 WIDTH, HEIGHT, TOP = 560, 420, 72
 HINT_ROLE, AVAILABLE_ROLE = Qt.ItemDataRole.UserRole + 1, Qt.ItemDataRole.UserRole + 2
@@ -124,12 +124,14 @@ class CommandPalette(QFrame):
         self.empty_label.setWordWrap(True)
         self.empty_label.setProperty("quiet", True)
         self.empty_label.setContentsMargins(SPACE_3, SPACE_2, SPACE_3, SPACE_2)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(SPACE_3, SPACE_3, SPACE_3, SPACE_2)
-        column.setSpacing(SPACE_2)
-        column.addWidget(self.search_field)
-        column.addWidget(self.empty_label)
-        column.addWidget(self.command_list, 1)
+        build_column(
+            self.search_field,
+            self.empty_label,
+            (self.command_list, 1),
+            spacing=SPACE_2,
+            margins=(SPACE_3, SPACE_3, SPACE_3, SPACE_2),
+            parent=self,
+        )
         self.hide()
 
     def open_palette(self) -> None:

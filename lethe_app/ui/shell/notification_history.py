@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication, QDialog, QFrame, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QDialog, QFrame, QWidget
 
 from lethe_app.ui.core.actions import action_title
 from lethe_app.ui.core.labels.dates import format_time
@@ -15,6 +15,7 @@ from lethe_app.ui.dialogs.dialogs import create_close_button
 from lethe_app.ui.dialogs.scrolling_dialog import GrowingScrollArea, fitting_height
 from lethe_app.ui.widgets.buttons import build_button
 from lethe_app.ui.widgets.labels import build_small_label, create_text_label
+from lethe_app.ui.widgets.layouts import build_column
 
 if TYPE_CHECKING:
     from lethe_app.ui.shell.notifier import Notification
@@ -38,20 +39,20 @@ class NotificationsDialog(QDialog):
         self._scroll_area.column.addStretch(1)
         self._scroll_area.setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # so that the arrow keys scroll
         self._scroll_area.setAccessibleName(self.windowTitle())
-        column = QVBoxLayout(self)
-        column.setContentsMargins(SPACE_6, SPACE_4, SPACE_6, SPACE_4)
-        column.setSpacing(SPACE_3)
-        column.addWidget(self._scroll_area, 1)
-        column.addWidget(create_close_button(self), 0, Qt.AlignmentFlag.AlignRight)
+        build_column(
+            (self._scroll_area, 1),
+            (create_close_button(self), 0, Qt.AlignmentFlag.AlignRight),
+            spacing=SPACE_3,
+            margins=(SPACE_6, SPACE_4, SPACE_6, SPACE_4),
+            parent=self,
+        )
         self.resize(WIDTH, fitting_height(self, self._scroll_area, WIDTH))
 
 
 def _create_entry(notification: Notification) -> QFrame:
     """Create the text of a notification below the time at which it was shown."""
     entry = QFrame()
-    column = QVBoxLayout(entry)
-    column.setContentsMargins(0, 0, SPACE_2, 0)
-    column.setSpacing(SPACE_1)
+    column = build_column(spacing=SPACE_1, margins=(0, 0, SPACE_2, 0), parent=entry)
     kind = entry.tr("Error") if notification.is_error else entry.tr("Notification")
     column.addWidget(build_small_label(f"{format_time(notification.time)} · {kind}"))
     for text in filter(None, (notification.text, notification.detail)):

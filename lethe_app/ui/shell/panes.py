@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from PySide6.QtCore import QByteArray, QEasingCurve, QPoint, QPropertyAnimation, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QResizeEvent
-from PySide6.QtWidgets import QApplication, QFrame, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QFrame, QSplitter, QWidget
 
 from lethe_app.ui.core.palette import MOTION_MS, SPACE_8
 from lethe_app.ui.core.theme import Theme, set_style_properties
 from lethe_app.ui.core.typed_text import typed_text
 from lethe_app.ui.shell.sidebar import SIDEBAR_WIDTH
+from lethe_app.ui.widgets.layouts import build_column
 
 
 class Scrim(QFrame):
@@ -69,9 +70,7 @@ class WindowPanes(QWidget):
         self.splitter.addWidget(chat)
         self.splitter.setStretchFactor(1, 1)
         self.splitter.setSizes([SIDEBAR_WIDTH, 1280 - SIDEBAR_WIDTH])
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(self.splitter)
+        build_column(self.splitter, parent=self)
         self._scrim = Scrim(self)
         self._scrim.hide()
         self._scrim.pressed.connect(self._close_overlays)

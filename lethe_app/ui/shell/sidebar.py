@@ -10,14 +10,12 @@ from PySide6.QtGui import QAction, QIcon, QKeyEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
-    QHBoxLayout,
     QLabel,
     QLineEdit,
     QListView,
     QMenu,
     QPushButton,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -29,6 +27,7 @@ from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3
 from lethe_app.ui.shell.activity_list import ActivityButton
 from lethe_app.ui.shell.sidebar_model import PersonaRow, SessionRow, SidebarModel
 from lethe_app.ui.widgets.buttons import IconButton
+from lethe_app.ui.widgets.layouts import build_column, build_row
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -72,14 +71,16 @@ class Sidebar(QFrame):
         self._build_top()
         self._build_list()
         self._build_bottom()
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, SPACE_3, 0, SPACE_2)
-        column.setSpacing(SPACE_2)
-        column.addLayout(self._top)
-        column.addWidget(self.session_list, 1)
-        column.addWidget(self.empty_label, 1)
-        column.addLayout(self._below)
-        column.addLayout(self._bottom)
+        build_column(
+            self._top,
+            (self.session_list, 1),
+            (self.empty_label, 1),
+            self._below,
+            self._bottom,
+            spacing=SPACE_2,
+            margins=(0, SPACE_3, 0, SPACE_2),
+            parent=self,
+        )
         theme.changed.connect(self.apply_theme)
 
     def _build_top(self) -> None:
@@ -92,11 +93,7 @@ class Sidebar(QFrame):
         self.new_session_button.setProperty("row", True)
         set_button_tooltip(self.new_session_button, action_tooltip("new"))
         self.new_session_button.clicked.connect(lambda: self.command_chosen.emit("new", ""))
-        self._top = QVBoxLayout()
-        self._top.setContentsMargins(SPACE_3, 0, SPACE_3, 0)
-        self._top.setSpacing(SPACE_1)
-        self._top.addWidget(self.search_field)
-        self._top.addWidget(self.new_session_button)
+        self._top = build_column(self.search_field, self.new_session_button, spacing=SPACE_1, margins=(SPACE_3, 0, SPACE_3, 0))
 
     def _build_list(self) -> None:
         self.session_list = _List(self)
@@ -117,17 +114,13 @@ class Sidebar(QFrame):
         self.new_persona_button = QPushButton(action_title("new_persona"))
         self.new_persona_button.setProperty("row", True)
         set_button_tooltip(self.new_persona_button, action_tooltip("new_persona"))
-        self._below = QVBoxLayout()
-        self._below.setContentsMargins(SPACE_3, 0, SPACE_3, 0)
-        self._below.addWidget(self.new_persona_button)
+        self._below = build_column(self.new_persona_button, margins=(SPACE_3, 0, SPACE_3, 0))
         self.gear_button = IconButton(self._theme, "settings", self.tr("Settings"))
         self.gear_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        self._bottom = QHBoxLayout()
-        self._bottom.setContentsMargins(SPACE_3, 0, SPACE_3, 0)
-        self._bottom.addWidget(self.gear_button)
         self.activity_button = ActivityButton(self._theme)
-        self._bottom.addWidget(self.activity_button, 1)
-        self._bottom.addStretch(0)
+        self._bottom = build_row(
+            self.gear_button, (self.activity_button, 1), 0, spacing=SPACE_2, margins=(SPACE_3, 0, SPACE_3, 0)
+        )
 
     def apply_theme(self) -> None:
         """Set the icons; called after the first paint, so that rendering them does not delay it."""

@@ -10,10 +10,8 @@ from PySide6.QtWidgets import (
     QApplication,
     QFrame,
     QGraphicsOpacityEffect,
-    QHBoxLayout,
     QLabel,
     QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -23,6 +21,7 @@ from lethe_app.ui.core.palette import ICON, MOTION_MS, SPACE_2, SPACE_3
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.widgets.buttons import IconButton, build_button
 from lethe_app.ui.widgets.labels import create_text_label
+from lethe_app.ui.widgets.layouts import build_column, build_row
 
 DISPLAY_MS, BUTTON_DISPLAY_MS, LONG_DISPLAY_MS = 6000, 10_000, 60_000
 """Milliseconds for which a toast stays; longer with a button, which has to be read and reached, and longest for an error."""
@@ -53,9 +52,7 @@ class Toast(QFrame):
     def _build(self) -> None:
         self._icon_label = QLabel()
         self._icon_label.setFixedSize(ICON, ICON)
-        self._text_column = QVBoxLayout()
-        self._text_column.setSpacing(SPACE_2)
-        self._text_column.addWidget(self._create_label(self.text))
+        self._text_column = build_column(self._create_label(self.text), spacing=SPACE_2)
         if self.detail:
             detail = self._create_label(self.detail)
             detail.setProperty("quiet", True)
@@ -64,12 +61,14 @@ class Toast(QFrame):
             self._theme, "close", self.tr("Close"), accessible_name=self.tr("Close notification"), size=16
         )
         close_button.clicked.connect(self.dismiss)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(SPACE_3, SPACE_3, SPACE_2, SPACE_3)
-        row.setSpacing(SPACE_3)
-        row.addWidget(self._icon_label, 0, Qt.AlignmentFlag.AlignTop)
-        row.addLayout(self._text_column, 1)
-        row.addWidget(close_button, 0, Qt.AlignmentFlag.AlignTop)
+        build_row(
+            (self._icon_label, 0, Qt.AlignmentFlag.AlignTop),
+            (self._text_column, 1),
+            (close_button, 0, Qt.AlignmentFlag.AlignTop),
+            spacing=SPACE_3,
+            margins=(SPACE_3, SPACE_3, SPACE_2, SPACE_3),
+            parent=self,
+        )
 
     def _create_label(self, text: str) -> QLabel:
         label = create_text_label(text)

@@ -36,6 +36,7 @@ from lethe_app.ui.shell.sidebar_model import PersonaRow
 from lethe_app.ui.widgets.buttons import build_button
 from lethe_app.ui.widgets.choice_card import ChoiceCard
 from lethe_app.ui.widgets.flow_layout import FlowLayout
+from lethe_app.ui.widgets.layouts import build_column, build_row
 
 COLUMN_WIDTH = 680
 """Maximum width of the page's content in one column, in pixels."""
@@ -94,11 +95,7 @@ class Welcome(QFrame):
         scroll.viewport().setAutoFillBackground(False)
         scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         scroll.setWidget(page)
-        outer_column = QVBoxLayout(self)
-        outer_column.setContentsMargins(0, 0, 0, 0)
-        outer_column.setSpacing(0)
-        outer_column.addWidget(scroll, 1)
-        outer_column.addWidget(self._build_footer(scroll.verticalScrollBar()))
+        build_column((scroll, 1), self._build_footer(scroll.verticalScrollBar()), parent=self)
         theme.changed.connect(self.apply_theme)
 
     def _build_greeting(self) -> QHBoxLayout:
@@ -114,15 +111,8 @@ class Welcome(QFrame):
         )
         description_label.setProperty("quiet", True)
         description_label.setWordWrap(True)
-        words = QVBoxLayout()
-        words.setSpacing(SPACE_1)
-        words.addWidget(headline)
-        words.addWidget(description_label)
-        row = QHBoxLayout()
-        row.setSpacing(SPACE_4)
-        row.addWidget(logo, 0, Qt.AlignmentFlag.AlignTop)
-        row.addLayout(words, 1)
-        return row
+        words = build_column(headline, description_label, spacing=SPACE_1)
+        return build_row((logo, 0, Qt.AlignmentFlag.AlignTop), (words, 1), spacing=SPACE_4)
 
     def _build_name(self) -> None:
         self.name_field = QLineEdit()
@@ -146,9 +136,7 @@ class Welcome(QFrame):
         self._add_question(self._model_section, self.tr("Choose a model"))
         self._model_box = QWidget()
         self._model_box.setAccessibleName(self.tr("Models"))
-        self._model_column = QVBoxLayout(self._model_box)
-        self._model_column.setContentsMargins(0, 0, 0, 0)
-        self._model_column.setSpacing(SPACE_2)
+        self._model_column = build_column(spacing=SPACE_2, parent=self._model_box)
         self.search_label = QLabel(self.tr("Looking for models on this computer…"))
         self.search_label.setProperty("quiet", True)
         self.search_label.setWordWrap(True)
@@ -181,9 +169,7 @@ class Welcome(QFrame):
         row.addWidget(privacy_label, 1)
         row.addWidget(self.skip_button)
         row.addWidget(self.start_button)
-        around = QHBoxLayout(footer)
-        around.setContentsMargins(0, 0, 0, 0)
-        around.addWidget(inner)
+        around = build_row(inner, parent=footer)
         scroll_bar.rangeChanged.connect(  # keeps the footer aligned with the page, which a scroll bar makes narrower
             lambda _low, high: around.setContentsMargins(0, 0, scroll_bar.sizeHint().width() if high else 0, 0)
         )

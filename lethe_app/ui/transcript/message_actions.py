@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QCoreApplication, QSize, Qt
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QMenu, QToolButton, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QMenu, QToolButton, QWidget
 
 from lethe_app.domain.agent_runs import ReplyRating
 from lethe_app.domain.chat import Role
@@ -16,6 +16,7 @@ from lethe_app.ui.core.theme import set_style_properties
 from lethe_app.ui.transcript.model.chat_model import ChatModel
 from lethe_app.ui.transcript.model.reply_ratings import RATING_ICONS
 from lethe_app.ui.transcript.painting.style import MessageStyle
+from lethe_app.ui.widgets.layouts import build_row
 
 ICON_SIZE = 16
 BUTTON_SIZE = 26
@@ -117,9 +118,6 @@ class MessageActions(QFrame):
         self._viewport = viewport
         self.setObjectName("messageActions")
         self.setCursor(Qt.CursorShape.ArrowCursor)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(1, 1, 1, 1)
-        row.setSpacing(0)
         self._buttons = {
             action.name: self._create_button(action, run_action) for action in MESSAGE_ACTIONS if action.name in BUTTON_NAMES
         }
@@ -127,8 +125,8 @@ class MessageActions(QFrame):
             self._buttons[rating.value].setCheckable(True)
         self._palette: Palette = DAY
         self._count_label = QLabel(self)
-        for name in BUTTON_NAMES:
-            row.addWidget(self._count_label if name == "count" else self._buttons[name])
+        widgets: dict[str, QWidget] = {**self._buttons, "count": self._count_label}
+        build_row(*(widgets[name] for name in BUTTON_NAMES), margins=1, parent=self)
         self.hide()
 
     def _create_button(self, action: MessageAction, run_action: RunAction) -> QToolButton:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QTextCursor
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QPlainTextEdit, QPushButton, QWidget
 
 from lethe_app.ui.core.palette import RADIUS_CONTROL, SPACE_2
 from lethe_app.ui.core.theme import text_colour_on_accent
 from lethe_app.ui.transcript.painting.style import MessageStyle
+from lethe_app.ui.widgets.layouts import build_column, build_row
 
 _ENTER_KEYS = {Qt.Key.Key_Return, Qt.Key.Key_Enter}
 
@@ -64,17 +65,8 @@ class MessageEditor(QFrame):
         self.apply_style(style)
 
     def _build_layout(self) -> None:
-        buttons = QHBoxLayout()
-        buttons.setSpacing(SPACE_2)
-        buttons.addWidget(self._hint)
-        buttons.addStretch()
-        buttons.addWidget(self._cancel_button)
-        buttons.addWidget(self._save_button)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(SPACE_2)
-        column.addWidget(self.field)
-        column.addLayout(buttons)
+        buttons = build_row(self._hint, 0, self._cancel_button, self._save_button, spacing=SPACE_2)
+        build_column(self.field, buttons, spacing=SPACE_2, parent=self)
 
     def apply_style(self, style: MessageStyle) -> None:
         """Apply palette and fonts of `style`."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QWidget
 
 from lethe_app.domain.agent_runs import ReplyRating
 from lethe_app.domain.chat import Role
@@ -17,6 +17,7 @@ from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3
 from lethe_app.ui.transcript.model.reply_ratings import format_rating
 from lethe_app.ui.transcript.row_layout import AVATAR_COLUMN_WIDTH, COLUMN_MARGIN, MAX_COLUMN_WIDTH
 from lethe_app.ui.widgets.buttons import build_button
+from lethe_app.ui.widgets.layouts import build_row
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -104,14 +105,14 @@ class UnansweredLine(QWidget):
         self.retry_button = build_button()
         frame = QFrame()
         frame.setMaximumWidth(MAX_COLUMN_WIDTH)
-        line = QHBoxLayout(frame)
-        line.setContentsMargins(AVATAR_COLUMN_WIDTH, SPACE_2, SPACE_3, SPACE_1)
-        line.setSpacing(SPACE_3)
-        line.addWidget(self.text_label, 1)
-        line.addWidget(self.retry_button, 0, Qt.AlignmentFlag.AlignVCenter)
-        around = QHBoxLayout(self)
-        around.setContentsMargins(COLUMN_MARGIN, 0, COLUMN_MARGIN, 0)
-        around.addWidget(frame)
+        build_row(
+            (self.text_label, 1),
+            (self.retry_button, 0, Qt.AlignmentFlag.AlignVCenter),
+            spacing=SPACE_3,
+            margins=(AVATAR_COLUMN_WIDTH, SPACE_2, SPACE_3, SPACE_1),
+            parent=frame,
+        )
+        build_row(frame, margins=(COLUMN_MARGIN, 0, COLUMN_MARGIN, 0), parent=self)
         self.hide()
 
     def show_text(self, text: str, button_text: str) -> None:
