@@ -289,7 +289,7 @@ async def model_menu(studio: Studio) -> None:
     async with studio.window("llama", theme="light", model_path=str(chat_model())) as scene:
         await studio.open(scene, "Through the Needle")
         await model_is_ready(scene)
-        scene.controller.models.open_menu()
+        scene.controller.model_controller.open_menu()
         await until(lambda: open_menu(scene), PATIENCE)
         menu = open_menu(scene)
         assert menu is not None

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from functools import cached_property
 
 from lethe_app.composition.background import BackgroundServices
+from lethe_app.composition.creation import service
 from lethe_app.domain.model import EngineCheck
 from lethe_app.paths import Paths
 from lethe_app.services.events import ModelReady
@@ -48,13 +49,8 @@ class AppServices(BackgroundServices):
                 if isinstance(member, cached_property) and name not in BUILT_WHEN_USED:
                     getattr(self, name)
 
-    @cached_property
-    def fact_extraction(self) -> FactExtraction:
-        return FactExtraction(self.session_editing, self.archive_queue, self.facts, self.preferences)
-
-    @cached_property
-    def session_speech(self) -> SessionSpeech:
-        return SessionSpeech(self.session_state, self.preferences)
+    fact_extraction = service(FactExtraction)
+    session_speech = service(SessionSpeech)
 
     def start_background(self) -> None:
         """Start all background services."""

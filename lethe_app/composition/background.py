@@ -15,6 +15,7 @@ from lethe_app.agents.task import AgentTask, TaskRequirement
 from lethe_app.agents.web_reading import WebReader
 from lethe_app.brain.notebooks.subjects import SubjectStems, load_subjects
 from lethe_app.composition.core import CoreServices
+from lethe_app.composition.creation import service
 from lethe_app.domain.agent_runs import ProducedKind
 from lethe_app.services.background.activity_log import WORK_BY_NAME
 from lethe_app.services.background.dreams import Dreams, DreamServices
@@ -61,9 +62,7 @@ from lethe_app.storage.memory.working_memory import WorkingMemoryRows
 class BackgroundServices(CoreServices):
     """Services on top of the core ones, each built once on first access."""
 
-    @cached_property
-    def changes(self) -> ChangeLog:
-        return ChangeLog(self.database)
+    changes = service(ChangeLog)
 
     @cached_property
     def idleness(self) -> Idleness:
@@ -97,30 +96,12 @@ class BackgroundServices(CoreServices):
         client = RecognitionClient("scripted" if is_scripted else "whisper")
         return Dictation(client, self.preferences, self.paths, needs_libraries=not is_scripted)
 
-    @cached_property
-    def retention(self) -> Retention:
-        return Retention(
-            self.session_store, self.sessions, self.trash, self.turn_memories, self.preferences, self.archive_queue
-        )
-
-    @cached_property
-    def key_moments(self) -> KeyMoments:
-        model_services = (self.structured_output, self.qualification, self.preferences, self.priority)
-        return KeyMoments(DayStore(self.database), self.key_moment_store, self.library, self.app_state, *model_services)
-
-    @cached_property
-    def erasure(self) -> Erasure:
-        stores = (self.notebooks, self.documents, self.memory, self.library, self.indexing)
-        return Erasure(self.trash.records, *stores, self.cache_state, self.sessions_changed)
-
-    @cached_property
-    def days(self) -> Days:
-        stores = (DayStore(self.database), self.erasure, self.notebooks)
-        return Days(*stores, self.archive_queue, self.session_editing)
-
-    @cached_property
-    def goals(self) -> GoalService:
-        return GoalService(self.app_state)
+    retention = service(Retention)
+    day_store = service(DayStore)
+    key_moments = service(KeyMoments, days="day_store", store="key_moment_store")
+    erasure = service(Erasure, records="trash.records")
+    days = service(Days, days="day_store")
+    goals = service(GoalService)
 
     @cached_property
     def result_undoers(self) -> dict[ProducedKind, ResultUndo]:
@@ -131,18 +112,8 @@ class BackgroundServices(CoreServices):
             ProducedKind.REPORT: self.research.revert_run,
         }
 
-    @cached_property
-    def task_services(self) -> TaskServices:
-        records = (self.memory, self.facts, self.session_store, self.library, self.app_state, self.preferences)
-        return TaskServices(
-            StoredServices(*records),
-            self.memory_lookup,
-            self.proactive,
-            self.structured_output,
-            self.changes,
-            self.untrusted_memories,
-            self.working_memory,
-        )
+    stored_services = service(StoredServices)
+    task_services = service(TaskServices, stored="stored_services")
 
     @cached_property
     def runtime(self) -> Runtime:
@@ -156,22 +127,10 @@ class BackgroundServices(CoreServices):
             is_on_battery,
         )
 
-    @cached_property
-    def notebook_undo(self) -> NotebookUndo:
-        return NotebookUndo(self.changes, self.notebooks, self.facts, self.task_runs)
-
-    @cached_property
-    def background_runner(self) -> BackgroundRunner:
-        return BackgroundRunner(
-            self.runtime,
-            self.task_services,
-            self.participants,
-            self.idleness,
-            self.session_timeout,
-            PluginFailures(self.app_state, self.preferences),
-            ChangeUndo(self.task_services, self.dreams, self.task_runs, self.result_undoers),
-            self.activity_log,
-        )
+    notebook_undo = service(NotebookUndo)
+    plugin_failures = service(PluginFailures)
+    change_undo = service(ChangeUndo, services="task_services")
+    background_runner = service(BackgroundRunner, services="task_services")
 
     def is_requirement_met(self, need: TaskRequirement) -> bool:
         """Return whether a requirement of a task is met."""
@@ -184,45 +143,17 @@ class BackgroundServices(CoreServices):
             case TaskRequirement.WEB:
                 return self.preferences.current.web_allowed
 
-    @cached_property
-    def feedback(self) -> FeedbackService:
-        return FeedbackService(FeedbackStore(self.database), self.session_store, self.app_state)
+    feedback_store = service(FeedbackStore)
+    feedback = service(FeedbackService, rows="feedback_store")
+    dreams = service(Dreams)
+    dream_inputs = service(DreamServices, may_write="has_qualified_model")
+    web_gate = service(WebGate, count_tokens="token_counts.count")
+    web_reader = service(WebReader, internet="web_gate", build_quoter="untrusted_memories.build_quoter")
+    chat_lookup = service(WebLookupService, task_model="immediate_task_model", is_model_qualified="has_qualified_model")
+    """Web search within a turn."""
 
-    @cached_property
-    def dreams(self) -> Dreams:
-        return Dreams(self.changes, self.memory_cache, self.facts, self.task_prompts)
-
-    @cached_property
-    def dream_inputs(self) -> DreamServices:
-        index_services = (self.memory_index, self.calibration, self.untrusted_memories)
-        return DreamServices(self.dreams, *index_services, self.has_qualified_model)
-
-    @cached_property
-    def web_gate(self) -> WebGate:
-        return WebGate(self.preferences, self.app_state, self.token_counts.count)
-
-    @cached_property
-    def web_reader(self) -> WebReader:
-        return WebReader(self.web_gate, self.untrusted_memories.build_quoter)
-
-    @cached_property
-    def chat_lookup(self) -> WebLookupService:
-        """Web search within a turn."""
-        task_model = self.immediate_task_model
-        return WebLookupService(self.preferences, self.session_store, self.web_reader, task_model, self.has_qualified_model)
-
-    @cached_property
-    def research(self) -> ResearchService:
-        return ResearchService(
-            self.web_gate,
-            self.web_reader,
-            TaskModelAdapter(self.structured_output),
-            self.has_qualified_model,
-            self.participants,
-            self.memory,
-            self.app_state,
-            self.activity_log,
-        )
+    task_model = service(TaskModelAdapter)
+    research = service(ResearchService, is_model_qualified="has_qualified_model")
 
     def context_size(self) -> int:
         """Return the context size of the loaded model in tokens; 0 without one."""
@@ -233,35 +164,14 @@ class BackgroundServices(CoreServices):
         """Return whether the loaded model is qualified to summarise what it reads."""
         return self.is_requirement_met(TaskRequirement.MODEL)
 
-    @cached_property
-    def mood_reader(self) -> MoodReader:
-        mood_inference = MoodInference(self.moods, self.structured_output, self.qualification)
-        background_services = (self.priority, self.app_state, self.archive_queue, self.activity_log)
-        return MoodReader(mood_inference, self.session_store, self.participants, *background_services)
-
-    @cached_property
-    def reminders(self) -> Reminders:
-        return Reminders(self.memory, self.memory_cache, self.memory_store, self.app_state, self.preferences)
-
-    @cached_property
-    def week(self) -> Week:
-        return Week(self.library)
-
-    @cached_property
-    def inner_life(self) -> InnerLife:
-        return InnerLife(self.library, self.memory_cache, self.preferences)
-
-    @cached_property
-    def notebook_filer(self) -> NotebookFiler:
-        model_services = (self.structured_output, self.qualification, self.preferences)
-        return NotebookFiler(self.notebooks, self.notebook_selector, self.subjects, *model_services)
-
-    @cached_property
-    def conclusion_writer(self) -> ConclusionWriter:
-        model_services = (self.structured_output, self.qualification, self.preferences)
-        conclusions = ConclusionService(self.facts, self.fact_store, *model_services)
-        stores = (self.session_store, self.fact_store, self.facts, self.participants)
-        return ConclusionWriter(*stores, conclusions, self.notebooks, self.notebook_undo, self.notebook_filer)
+    mood_inference = service(MoodInference)
+    mood_reader = service(MoodReader)
+    reminders = service(Reminders)
+    week = service(Week)
+    inner_life = service(InnerLife)
+    notebook_filer = service(NotebookFiler)
+    conclusions = service(ConclusionService)
+    conclusion_writer = service(ConclusionWriter, filer="notebook_filer")
 
     @cached_property
     def notebook_writer(self) -> NotebookWriter:
@@ -275,14 +185,9 @@ class BackgroundServices(CoreServices):
         paths = self.paths
         return load_subjects([paths.resources / "subjects", paths.home / "subjects"])
 
-    @cached_property
-    def enrichment(self) -> MemoryEnrichment:
-        services = (self.qualification, self.subjects, self.activity_log, self.priority)
-        return MemoryEnrichment(self.task_services, self.participants, *services)
-
-    @cached_property
-    def working_memory(self) -> WorkingMemory:
-        return WorkingMemory(WorkingMemoryRows(self.database))
+    enrichment = service(MemoryEnrichment, services="task_services")
+    working_memory_rows = service(WorkingMemoryRows)
+    working_memory = service(WorkingMemory, rows="working_memory_rows")
 
     @cached_property
     def tool_registry(self) -> ToolRegistry:
@@ -308,29 +213,10 @@ class BackgroundServices(CoreServices):
         stores = (self.working_memory, self.session_store, self.formats)
         return ToolTurnFactory(self.tool_registry, permissions, *stores, note, self.immediate_task_model, self.preferences)
 
-    @cached_property
-    def prefill(self) -> PrefillService:
-        return PrefillService(
-            self.turn_loader,
-            self.sessions,
-            self.models,
-            self.client,
-            self.prompt_assembler,
-            self.tool_turns,
-            self.cache_state,
-            self.preferences,
-        )
-
-    @cached_property
-    def chat(self) -> ChatService:
-        step = RecallStep(self.session_store, self.recall, self.chat_lookup.look_up_for_turn, self.reminders)
-        generation_services = (self.client, self.tool_turns, self.receipts, self.cache_state, self.preferences)
-        generator = ReplyGenerator(self.turn_loader, self.stable_prefixes, self.prompt_assembler, *generation_services)
-        return ChatService(
-            self.turn_loader, self.sessions, self.models, step, generator, self.group, self.prefill, self.priority
-        )
-
-    @cached_property
-    def prompt_inspector(self) -> PromptInspector:
-        stores = (self.session_store, self.receipt_store, self.library, self.preferences, self.token_counts)
-        return PromptInspector(*stores, self.prompt_assembler, self.loaded_model, self.tool_turns.build_tool_prompt)
+    prefill = service(PrefillService)
+    recall_step = service(RecallStep, look_up="chat_lookup.look_up_for_turn")
+    generator = service(ReplyGenerator)
+    chat = service(ChatService, recall="recall_step")
+    prompt_inspector = service(
+        PromptInspector, receipts="receipt_store", get_model="loaded_model", get_tool_prompt="tool_turns.build_tool_prompt"
+    )

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from lethe_app.agents.budget import DailyBudget
+from lethe_app.composition.creation import service
 from lethe_app.domain.model import EngineCheck, LoadedModel
 from lethe_app.llm.client import ModelClient
 from lethe_app.paths import Paths
@@ -58,7 +59,7 @@ from lethe_app.services.memory.time_search import TimeSearch
 from lethe_app.services.models.downloads import Downloads
 from lethe_app.services.models.service import ModelService
 from lethe_app.services.models.trial import ModelTrial
-from lethe_app.services.mood import MoodService, create_mood_service, mood_state_keys
+from lethe_app.services.mood import create_mood_service, mood_state_keys
 from lethe_app.services.notebooks.recall import NotebookSelector
 from lethe_app.services.notebooks.service import NotebookService
 from lethe_app.services.participants import ParticipantService
@@ -181,20 +182,14 @@ class CoreServices:
             lambda: self.cache_state.revision,
         )
 
-    @cached_property
-    def stable_prefixes(self) -> StablePrefixes:
-        stores = (self.session_store, self.session_state, self.preferences, self.token_counts)
-        return StablePrefixes(*stores, self.past_sessions, self.notebook_selector.build_sections, self.prompts_outdated)
-
-    @cached_property
-    def prompt_assembler(self) -> PromptAssembler:
-        stores = (self.library, self.preferences, self.token_counts, self.fill_macros, self.task_prompts.folders)
-        return PromptAssembler(self.session_store, self.stable_prefixes, self.formats, *stores)
-
-    @cached_property
-    def notebook_selector(self) -> NotebookSelector:
-        embedding_services = (self.token_counts, self.embedding, self.calibration)
-        return NotebookSelector(self.notebooks, self.session_state, self.preferences, *embedding_services, self.priority)
+    stable_prefixes = service(
+        StablePrefixes,
+        past="past_sessions",
+        load_notebook_sections="notebook_selector.build_sections",
+        renewed="prompts_outdated",
+    )
+    prompt_assembler = service(PromptAssembler, fill="fill_macros", prompt_folders="task_prompts.folders")
+    notebook_selector = service(NotebookSelector)
 
     @cached_property
     def indexing(self) -> IndexingService:
@@ -209,14 +204,8 @@ class CoreServices:
             self.priority,
         )
 
-    @cached_property
-    def documents(self) -> DocumentService:
-        return DocumentService(self.document_store, self.indexing, self.prompts_outdated, self.cache_state)
-
-    @cached_property
-    def facts(self) -> FactService:
-        index_services = (self.memory_index, self.indexing, self.calibration)
-        return FactService(self.fact_store, self.key_moment_store, *index_services, self.prompts_outdated)
+    documents = service(DocumentService, store="document_store")
+    facts = service(FactService, key_moments="key_moment_store", renewed="prompts_outdated")
 
     @cached_property
     def structured_output(self) -> StructuredOutput:
@@ -229,9 +218,7 @@ class CoreServices:
             lambda: self.priority.is_turn_active,
         )
 
-    @cached_property
-    def qualification(self) -> Qualification:
-        return Qualification(self.structured_output, self.task_prompts, self.app_state, self.paths.selftest)
+    qualification = service(Qualification, folder="paths.selftest")
 
     @cached_property
     def immediate_task_model(self) -> TaskModelAdapter:
@@ -241,11 +228,10 @@ class CoreServices:
         )
         return TaskModelAdapter(structured_output, lambda: self.client.count(["."]))
 
-    @cached_property
-    def archiver(self) -> SessionArchiver:
-        extraction, fact_extraction = ConversationExtraction(self.structured_output), LlmFactExtraction(self.structured_output)
-        session_facts = SessionFacts(self.archive_jobs, self.facts, fact_extraction, self.preferences)
-        return SessionArchiver(self.session_store, self.facts, session_facts, extraction, self.qualification, self.cache_state)
+    conversation_extraction = service(ConversationExtraction)
+    fact_extraction_by_model = service(LlmFactExtraction)
+    session_facts = service(SessionFacts, extraction="fact_extraction_by_model")
+    archiver = service(SessionArchiver, extraction="conversation_extraction")
 
     @cached_property
     def archive_queue(self) -> ArchiveQueue:
@@ -255,46 +241,21 @@ class CoreServices:
         run_recorded = self.archive_budget.run_recorded
         return ArchiveQueue(self.session_store, self.archive_jobs, self.archiver, *queue_services, check, run_recorded)
 
-    @cached_property
-    def archive_budget(self) -> ArchiveBudget:
-        stores = (self.session_store, self.archive_jobs, self.task_runs)
-        return ArchiveBudget(self.activity_log, *stores, self.preferences)
+    archive_budget = service(ArchiveBudget)
 
     @cached_property
     def budget(self) -> DailyBudget:
         return DailyBudget(self.task_runs, lambda: self.preferences.current, NOT_COUNTED)
 
-    @cached_property
-    def activity_log(self) -> ActivityLog:
-        return ActivityLog(self.task_runs, self.budget)
-
-    @cached_property
-    def rolling_summary(self) -> RollingSummary:
-        model_services = (ConversationExtraction(self.structured_output), self.qualification)
-        return RollingSummary(self.stable_prefixes, *model_services, self.priority, self.preferences)
-
-    @cached_property
-    def sessions(self) -> SessionService:
-        stores = (self.session_store, Replies(self.database), self.participants, self.archive_queue, self.session_timeout)
-        return SessionService(*stores, self.fill_macros, self.sessions_changed, MessageLanguages(self.database))
-
-    @cached_property
-    def session_timeout(self) -> SessionTimeout:
-        return SessionTimeout(self.session_store, self.archive_queue, self.preferences, self.priority)
-
-    @cached_property
-    def group(self) -> GroupService:
-        return GroupService(self.session_store, self.library, self.participants, self.preferences, self.immediate_task_model)
-
-    @cached_property
-    def session_editing(self) -> SessionEditing:
-        session_services = (self.database, self.session_store, self.participants, self.sessions)
-        return SessionEditing(*session_services, self.archive_queue, self.archiver, self.stable_prefixes, self.cache_state)
-
-    @cached_property
-    def bundles(self) -> BundleService:
-        stores = (self.paths, self.database, self.library, self.app_state)
-        return BundleService(*stores, self.indexing, self.preferences, self.sessions_changed)
+    activity_log = service(ActivityLog)
+    rolling_summary = service(RollingSummary, extraction="conversation_extraction")
+    reply_store = service(Replies)
+    message_languages = service(MessageLanguages)
+    sessions = service(SessionService, replies="reply_store", changed="sessions_changed", languages="message_languages")
+    session_timeout = service(SessionTimeout)
+    group = service(GroupService, answer_model="immediate_task_model")
+    session_editing = service(SessionEditing)
+    bundles = service(BundleService)
 
     @cached_property
     def card_export(self) -> CardExport:
@@ -310,25 +271,12 @@ class CoreServices:
         services = (self.library, self.bundles, self.presets, self.sessions, self.archive_queue)
         return ImportService(*services, self.app_state, self.preferences, self.memory)
 
-    @cached_property
-    def search(self) -> SearchService:
-        stores = (self.database, self.session_store, self.fact_store, self.memory_store)
-        documents = DocumentSearch(self.document_store, self.knowledge_base)
-        return SearchService(*stores, self.memory_lookup, self.indexing, self.library, documents)
-
-    @cached_property
-    def time_search(self) -> TimeSearch:
-        stores = (self.memory_index, self.passages, self.session_store)
-        return TimeSearch(MemorySearch(*stores, self.fact_store, self.preferences), *stores)
-
-    @cached_property
-    def moods(self) -> MoodService:
-        return create_mood_service(self.app_state, self.preferences, self.paths)
-
-    @cached_property
-    def recall_contexts(self) -> RecallContexts:
-        memory_services = (self.turn_loader, self.memory_cache, self.memory_index, self.preferences)
-        return RecallContexts(*memory_services, self.participants, self.lore, self.session_store)
+    document_search = service(DocumentSearch)
+    search = service(SearchService, documents="document_search")
+    memory_search = service(MemorySearch)
+    time_search = service(TimeSearch)
+    moods = service(create_mood_service)
+    recall_contexts = service(RecallContexts)
 
     @cached_property
     def selection(self) -> MemorySelection:
@@ -345,77 +293,22 @@ class CoreServices:
         )
         return MemorySelection(recallers, self.objections, self.preferences)
 
-    @cached_property
-    def proactive(self) -> ProactiveMemory:
-        stores = (self.app_state, self.moods, self.untrusted_memories)
-        return ProactiveMemory(*stores, self.memory_index, self.calibration, self.preferences)
-
-    @cached_property
-    def recall(self) -> RecallService:
-        stores = (self.turn_memories, self.memory_cache, self.untrusted_memories, self.indexing, self.preferences)
-        return RecallService(self.recall_contexts, self.selection, self.proactive, *stores)
-
-    @cached_property
-    def message_editing(self) -> MessageEditing:
-        return MessageEditing(self.session_store, self.sessions, self.stable_prefixes, self.cache_state, self.receipts)
-
-    @cached_property
-    def memory_lists(self) -> MemoryLists:
-        stores = (self.database, self.memory_store, self.memory_cache, self.session_store)
-        return MemoryLists(*stores, self.memory_index, self.indexing)
-
-    @cached_property
-    def fact_lists(self) -> FactLists:
-        stores = (self.database, self.session_store, self.fact_store, self.participants)
-        return FactLists(*stores, self.past_sessions, self.preferences, self.token_counts, self.loaded_model)
-
-    @cached_property
-    def world_purge(self) -> WorldPurge:
-        return WorldPurge(WorldUsage(self.database), self.receipt_store)
-
-    @cached_property
-    def world_trials(self) -> WorldTrials:
-        stores = (self.session_store, self.participants, self.session_state)
-        return WorldTrials(self.lore, *stores, self.models, self.token_counts)
-
-    @cached_property
-    def worlds(self) -> WorldService:
-        stores = (self.paths, self.library, self.participants, self.preferences, self.session_state, self.database)
-        return WorldService(*stores, self.world_purge)
-
-    @cached_property
-    def memory(self) -> MemoryService:
-        index_services = (self.memory_index, self.indexing, self.calibration)
-        return MemoryService(self.memory_store, self.memory_cache, *index_services, self.library, self.prompts_outdated)
-
-    @cached_property
-    def memory_lookup(self) -> MemoryLookup:
-        memory_services = (self.participants, self.lore, self.memory_cache, self.time_search, self.indexing)
-        return MemoryLookup(*memory_services, self.recall_contexts, self.recall, self.session_state)
-
-    @cached_property
-    def objections(self) -> ObjectionService:
-        return ObjectionService(self.app_state, self.turn_memories, self.session_store)
-
-    @cached_property
-    def reply_actions(self) -> ReplyActions:
-        stores = (self.fact_store, self.memory_store, self.session_state, self.memory, self.facts)
-        return ReplyActions(*stores, self.sessions, self.objections)
-
-    @cached_property
-    def reply_sources(self) -> ReplySourceReader:
-        return ReplySourceReader(
-            self.session_store, self.fact_store, self.memory_store, self.turn_memories, self.recall, self.stable_prefixes
-        )
-
-    @cached_property
-    def doctor(self) -> Doctor:
-        models = (self.models, self.probe_client, self.calibration)
-        return Doctor(self.paths, self.library, *models, self._check_window, self.preferences)
-
-    @cached_property
-    def draft_chat(self) -> DraftChat:
-        return DraftChat(self.library, self.sessions, self.app_state)
+    proactive = service(ProactiveMemory)
+    recall = service(RecallService)
+    message_editing = service(MessageEditing)
+    memory_lists = service(MemoryLists)
+    fact_lists = service(FactLists)
+    world_usage = service(WorldUsage)
+    world_purge = service(WorldPurge, receipts="receipt_store")
+    world_trials = service(WorldTrials)
+    worlds = service(WorldService)
+    memory = service(MemoryService, renewed="prompts_outdated")
+    memory_lookup = service(MemoryLookup)
+    objections = service(ObjectionService)
+    reply_actions = service(ReplyActions)
+    reply_sources = service(ReplySourceReader)
+    doctor = service(Doctor, embedder="probe_client", check_window="_check_window")
+    draft_chat = service(DraftChat)
 
     @cached_property
     def model_trial(self) -> ModelTrial:
@@ -427,20 +320,11 @@ class CoreServices:
             self.formats.renderer,
         )
 
-    @cached_property
-    def downloads(self) -> Downloads:
-        return Downloads(self.paths, self.preferences, self.app_state)
-
-    @cached_property
-    def presets(self) -> PresetService:
-        return PresetService(self.paths, self.database, self.library.changed)
-
-    @cached_property
-    def trash(self) -> Trash:
-        files = FileTrash(self.paths, self.database, self.library, self.presets, self.notebooks)
-        sessions = (self.session_store, self.sessions, self.session_editing)
-        records = RecordTrash(self.database, *sessions, self.memory, self.facts)
-        return Trash(files, records, self.documents, self.indexing, self.preferences)
+    downloads = service(Downloads)
+    presets = service(PresetService, changed="library.changed")
+    file_trash = service(FileTrash)
+    record_trash = service(RecordTrash)
+    trash = service(Trash, files="file_trash", records="record_trash")
 
     def loaded_model(self) -> LoadedModel | None:
         """Return the loaded model; None if there is none."""

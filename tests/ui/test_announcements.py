@@ -154,10 +154,10 @@ async def test_an_opened_conversation_is_announced_by_its_newest_message(tmp_pat
     async with opened(tmp_path, echo_model("Indeed.")) as scene:
         await send(scene, "Hello.")
         answered = scene.session
-        scene.controller.sessions.start_incognito("")
+        scene.controller.session_controller.start_incognito("")
         await until(lambda: reader.announced[-1].startswith("Incognito. Mira: "))
 
-        scene.controller.sessions.choose_session(str(answered.guid))
+        scene.controller.session_controller.choose_session(str(answered.guid))
         await until(lambda: reader.announced[-1] == "Mira: Indeed.")
 
 

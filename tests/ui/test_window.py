@@ -358,7 +358,7 @@ async def test_the_model_menu_ticks_the_one_that_answers(tmp_path, echo_model):
     async with opened(tmp_path, model) as scene:
         await until(lambda: scene.window.chat.status.full_text.startswith("●"))
         state = scene.services.models.state
-        menu = scene.controller.models.build_menu([state.model.file])
+        menu = scene.controller.model_controller.build_menu([state.model.file])
 
         assert [action.isChecked() for action in menu.actions() if action.isCheckable()] == [True]
         assert "Choose a GGUF file…" in [action.text() for action in menu.actions()]

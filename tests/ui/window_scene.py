@@ -41,7 +41,7 @@ class Scene:
     @property
     def session(self) -> ChatSession | None:
         """The session on display."""
-        return self.controller.sessions.current_session
+        return self.controller.session_controller.current_session
 
     @property
     def page(self) -> Page | None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QLocale, QTimer
@@ -17,9 +17,9 @@ from lethe_app.ui.core.palette import ICON, SPACE_1
 from lethe_app.ui.shell.activity_list import ActivityItem
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from uuid import UUID
 
-    from lethe_app.domain.model import DownloadProgress
     from lethe_app.domain.web import OutgoingRequest
     from lethe_app.services.background.activity_log import ArchiveBudget, RunningTask
     from lethe_app.services.background.runner import BackgroundRunner
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from lethe_app.services.models.service import ModelService
     from lethe_app.services.preferences import Preferences
     from lethe_app.services.scheduling.loop import BackgroundLoop
-    from lethe_app.services.sessions.archive_queue import ArchiveProgress, ArchiveQueue
+    from lethe_app.services.sessions.archive_queue import ArchiveQueue
     from lethe_app.services.web.gate import WebGate
     from lethe_app.ui.core.file_transfers import FileTransfers
     from lethe_app.ui.core.tasks import TaskRunner
@@ -39,8 +39,6 @@ MIN_SHOWN_QUEUE = 100
 """Texts waiting for the index below which indexing is not shown: fewer take seconds, as do the worlds of a first start."""
 MIN_DISPLAY_MS = 2500
 """Minimum time for which a request is shown, so that a fast one can be read."""
-Source = Callable[[], list[ActivityItem]]
-"""Callable that returns rows for the activity list."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +51,7 @@ class ActivityServices:
     models: ModelService
     downloads: Downloads
     background_runner: BackgroundRunner
-    memories: MemoryService
+    memory: MemoryService
 
 
 class BackgroundActivityController(Controller):
@@ -63,26 +61,13 @@ class BackgroundActivityController(Controller):
         self,
         window: MainWindow,
         tasks: TaskRunner,
-        services: ActivityServices,
+        activity_services: ActivityServices,
         file_transfers: FileTransfers,
     ) -> None:
         super().__init__(window, tasks)
-        self._status, self._button = window.chat.status, window.sidebar.activity_button
-        self._memories, self._rebuild_action = services.memories, self._actions["rebuild_index"]
+        self._services, self._file_transfers, services = activity_services, file_transfers, activity_services
         self._actions.connect(rebuild_index=self._start_rebuild)
-        self._archiving, self._indexing, self._models = services.archive_queue, services.indexing, services.models
-        self._archive_budget = services.archive_budget
-        self._downloads, self._agent_runner = services.downloads, services.background_runner
-        self._file_transfers = file_transfers
         self._longest_queue = self._most_waiting = 0
-        self._sources: list[Source] = [
-            self._list_model_loading,
-            self._list_downloads,
-            self._list_transfers,
-            self._list_agent_runs,
-            self._list_archiving,
-            self._list_indexing,
-        ]
         followed = (services.archive_queue, services.indexing, services.models, services.downloads, services.background_runner)
         self.follow(self.refresh_activities, *(service.changed for service in followed), file_transfers.changed)
         self._unsubscribers.append(services.background_runner.notices.add(self._notifier.notify))
@@ -90,134 +75,128 @@ class BackgroundActivityController(Controller):
 
     def refresh_activities(self) -> None:
         """Show the current activities in the status line and in the list."""
-        self._status.show_background(self._agent_run_text() or self._archiving_text() or self._indexing_text())
-        self._button.show_activities([one for source in self._sources for one in source()])
+        running = [(one, self._format_run(one)) for one in self._services.background_runner.all_running]
+        text = running[0][1] if running else self._archiving_text() or self._indexing_text()
+        self._window.chat.status.show_background(text)
+        stop_run = self._services.background_runner.stop
+        runs = [
+            self._create_activity(f"away {one.run.id}", title, one.step, stop=partial(stop_run, one.run.id))
+            for one, title in running
+        ]
+        transfers = [
+            self._create_activity(one.key, one.title.removesuffix("…"), "", one.fraction, stop=one.stop)
+            for one in self._file_transfers.transfers
+        ]
+        others = (*self._list_archiving(), *self._list_indexing())
+        activities = [*self._list_model_loading(), *self._list_downloads(), *transfers, *runs, *others]
+        self._window.sidebar.activity_button.show_activities(activities)
+
+    def _format_run(self, running_task: RunningTask) -> str:
+        return self.tr("{name}: {task}").format(name=running_task.persona, task=running_task.title)
 
     def _start_rebuild(self) -> None:
         """Rebuild the memory index; the action is disabled meanwhile."""
-        self._rebuild_action.setEnabled(False)
+        self._actions["rebuild_index"].setEnabled(False)
         self._tasks.start_task(self._rebuild_index())
 
     async def _rebuild_index(self) -> None:
         try:
-            await self._memories.rebuild()
+            await self._services.memory.rebuild()
         finally:
-            self._rebuild_action.setEnabled(True)
+            self._actions["rebuild_index"].setEnabled(True)
         self._notifier.notify(self.tr("The memory index has been rebuilt"))
 
     # Activities by source
 
+    def _create_activity(
+        self, key: str, title: str, detail: str = "", fraction: float | None = None, *, stop: Callable[[], None]
+    ) -> ActivityItem:
+        """Create an activity that can be stopped."""
+        return ActivityItem(key, title, detail, fraction, self.tr("Stop"), stop)
+
+    def _create_loop_activity(
+        self, key: str, title: str, detail: str, fraction: float | None, loop: BackgroundLoop
+    ) -> ActivityItem:
+        """Create an activity of a loop that can be paused, or resumed if it is."""
+
+        def resume() -> None:
+            loop.start()
+            self.refresh_activities()
+
+        async def pause() -> None:
+            await loop.pause()
+            self.refresh_activities()
+
+        if loop.is_paused:
+            return ActivityItem(key, title, self.tr("Paused"), button=self.tr("Resume"), on_click=resume, is_paused=True)
+        return ActivityItem(key, title, detail, fraction, self.tr("Pause"), self._tasks.create_callback(pause))
+
     def _list_model_loading(self) -> list[ActivityItem]:
-        state = self._models.state
-        if not isinstance(state, ModelLoading):
+        models = self._services.models
+        if not isinstance(models.state, ModelLoading):
             return []
-        title = self.tr("Loading {name}").format(name=state.name)
-        return [
-            ActivityItem("model", title, fraction=state.fraction, button=self.tr("Stop"), on_click=self._models.cancel_loading)
-        ]
+        title = self.tr("Loading {name}").format(name=models.state.name)
+        return [self._create_activity("model", title, fraction=models.state.fraction, stop=models.cancel_loading)]
 
     def _list_downloads(self) -> list[ActivityItem]:
-        return [self._create_download_activity(one) for one in self._downloads.progress.values() if not one.is_over]
-
-    def _create_download_activity(self, download: DownloadProgress) -> ActivityItem:
-        def stop() -> None:
-            self._tasks.start_task(self._downloads.stop(download.model.file))
-
-        title = self.tr("Downloading {name}").format(name=download.model.name)
-        fraction = download.done / download.total if download.total else None
-        return ActivityItem(download.model.file, title, format_download(download), fraction, self.tr("Stop"), stop)
-
-    def _list_transfers(self) -> list[ActivityItem]:
-        stop = self.tr("Stop")
-        transfers = self._file_transfers.transfers
-        return [ActivityItem(one.key, one.title.removesuffix("…"), "", one.fraction, stop, one.stop) for one in transfers]
-
-    def _list_agent_runs(self) -> list[ActivityItem]:
-        return [self._create_run_activity(one) for one in self._agent_runner.all_running]
-
-    def _create_run_activity(self, running_task: RunningTask) -> ActivityItem:
-        def stop() -> None:
-            self._agent_runner.stop(running_task.run.id)
-
-        title = self.tr("{name}: {task}").format(name=running_task.persona, task=running_task.title)
-        return ActivityItem(f"away {running_task.run.id}", title, running_task.step, button=self.tr("Stop"), on_click=stop)
-
-    def _agent_run_text(self) -> str:
-        template = self.tr("{name}: {task}")
-        return next((template.format(name=one.persona, task=one.title) for one in self._agent_runner.all_running), "")
-
-    def _list_archiving(self) -> list[ActivityItem]:
-        progress = self._archiving.progress
-        if self._archiving.background.is_paused:
-            return [self._create_paused_activity("archive", self.tr("Archiving conversations"), self._archiving.background)]
-        if progress.session is None:
-            return self._list_waiting_sessions(progress)
-        title = self.tr("Archiving “{title}”").format(title=progress.title or self.tr("the last conversation"))
-        detail = self.tr("{done} of {total}").format(done=progress.done + 1, total=progress.total)
-        if progress.waiting:
-            detail = self.tr("{detail} · {count} more conversations").format(
-                detail=detail, count=QLocale().toString(progress.waiting)
-            )
-        fraction = progress.done / progress.total if progress.total else None
+        downloads = self._services.downloads
         return [
-            ActivityItem(
-                "archive", title, detail, fraction, self.tr("Pause"), self._create_pause_callback(self._archiving.background)
+            self._create_activity(
+                one.model.file,
+                self.tr("Downloading {name}").format(name=one.model.name),
+                format_download(one),
+                one.done / one.total if one.total else None,
+                stop=self._tasks.create_callback(downloads.stop, one.model.file),
             )
+            for one in downloads.progress.values()
+            if not one.is_over
         ]
 
-    def _list_waiting_sessions(self, progress: ArchiveProgress) -> list[ActivityItem]:
-        """Return how many conversations wait for rules, or that older ones wait for the next day."""
-        waiting = progress.waiting
-        self._most_waiting = max(self._most_waiting, waiting) if waiting else 0
-        if not waiting:
-            return [self._create_limit_activity()] if progress.is_limited else []
-        detail = self.tr("{count} remaining").format(count=QLocale().toString(waiting))
-        pause, done = self._create_pause_callback(self._archiving.background), 1 - waiting / self._most_waiting
-        return [ActivityItem("archive", self.tr("Archiving conversations"), detail, done, self.tr("Pause"), pause)]
+    def _list_archiving(self) -> list[ActivityItem]:
+        """Return the session that is being archived, or how many wait for rules, or that older ones wait for the next day."""
+        queue, progress = self._services.archive_queue, self._services.archive_queue.progress
+        title, detail, fraction = self.tr("Archiving conversations"), "", None
+        if progress.session is not None and not queue.background.is_paused:
+            title = self.tr("Archiving “{title}”").format(title=progress.title or self.tr("the last conversation"))
+            detail = self.tr("{done} of {total}").format(done=progress.done + 1, total=progress.total)
+            if progress.waiting:
+                count = QLocale().toString(progress.waiting)
+                detail = self.tr("{detail} · {count} more conversations").format(detail=detail, count=count)
+            fraction = progress.done / progress.total if progress.total else None
+        elif not queue.background.is_paused:
+            self._most_waiting = max(self._most_waiting, progress.waiting) if progress.waiting else 0
+            if not progress.waiting:
+                return [self._create_limit_activity()] if progress.is_limited else []
+            detail = self.tr("{count} remaining").format(count=QLocale().toString(progress.waiting))
+            fraction = 1 - progress.waiting / self._most_waiting
+        return [self._create_loop_activity("archive", title, detail, fraction, queue.background)]
 
     def _create_limit_activity(self) -> ActivityItem:
         def continue_now() -> None:
-            self._archive_budget.lift_for_today()
-            self._archiving.background.wake()
+            self._services.archive_budget.lift_for_today()
+            self._services.archive_queue.background.wake()
 
         title = self.tr("Older conversations continue tomorrow")
         detail = self.tr("Their daily time was used. The settings of conversations have the limit.")
         return ActivityItem("archive", title, detail, button=self.tr("Continue now"), on_click=continue_now, is_paused=True)
 
+    @property
+    def _waiting_for_index(self) -> int:
+        progress = self._services.indexing.progress
+        return progress.changes + progress.without_meaning
+
     def _list_indexing(self) -> list[ActivityItem]:
-        progress = self._indexing.progress
-        if self._indexing.background.is_paused:
-            return [self._create_paused_activity("index", self.tr("Preparing search"), self._indexing.background)]
-        waiting = progress.changes + progress.without_meaning
+        loop, waiting = self._services.indexing.background, self._waiting_for_index
         # Progress is measured against the longest queue since it was last empty, because new texts may arrive meanwhile.
         self._longest_queue = max(self._longest_queue, waiting) if waiting else 0
-        if waiting < MIN_SHOWN_QUEUE:
+        if waiting < MIN_SHOWN_QUEUE and not loop.is_paused:
             return []
         detail = self.tr("{count} remaining").format(count=QLocale().toString(waiting))
-        title, done = self.tr("Preparing search"), 1 - waiting / self._longest_queue
-        return [
-            ActivityItem("index", title, detail, done, self.tr("Pause"), self._create_pause_callback(self._indexing.background))
-        ]
-
-    def _create_paused_activity(self, key: str, title: str, loop: BackgroundLoop) -> ActivityItem:
-        def resume() -> None:
-            loop.start()
-            self.refresh_activities()
-
-        return ActivityItem(key, title, self.tr("Paused"), button=self.tr("Resume"), on_click=resume, is_paused=True)
-
-    def _create_pause_callback(self, loop: BackgroundLoop) -> Callable[[], None]:
-        async def pause() -> None:
-            await loop.pause()
-            self.refresh_activities()
-
-        def act() -> None:
-            self._tasks.start_task(pause())
-
-        return act
+        done = 1 - waiting / max(self._longest_queue, 1)
+        return [self._create_loop_activity("index", self.tr("Preparing search"), detail, done, loop)]
 
     def _archiving_text(self) -> str:
-        progress = self._archiving.progress
+        progress = self._services.archive_queue.progress
         if progress.session is None:
             return ""
         title = progress.title or self.tr("the last conversation")
@@ -225,8 +204,7 @@ class BackgroundActivityController(Controller):
         return template.format(title=title, done=progress.done + 1, total=progress.total)
 
     def _indexing_text(self) -> str:
-        progress = self._indexing.progress
-        waiting = progress.changes + progress.without_meaning
+        waiting = self._waiting_for_index
         if waiting < MIN_SHOWN_QUEUE:
             return ""
         return self.tr("preparing search, {count} texts left").format(count=QLocale().toString(waiting))

@@ -17,8 +17,8 @@ from lethe_app.ui.widgets.fields import NoWheelComboBox
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import date
-    from pathlib import Path
 
+    from lethe_app.paths import Paths
     from lethe_app.services.maintenance.erasure import Days, Erasure
     from lethe_app.ui.controllers.conversation.replies import ReplyController
     from lethe_app.ui.controllers.conversation.sessions import SessionController
@@ -124,21 +124,21 @@ class ErasureController(Controller):
         tasks: TaskRunner,
         erasure: Erasure,
         days: Days,
-        database: Path,
+        paths: Paths,
         directory: PersonaDirectory,
-        sessions: SessionController,
+        session_controller: SessionController,
         replies: ReplyController,
     ) -> None:
         super().__init__(window, tasks)
-        self._erasure, self._days, self._database = erasure, days, database
-        self._directory, self._sessions, self._replies = directory, sessions, replies
+        self._erasure, self._days, self._database = erasure, days, paths.database
+        self._directory, self._session_controller, self._replies = directory, session_controller, replies
         self._actions.connect(
             erase_history=tasks.create_callback(self._confirm_and_erase, key="erase"),
             erase_day=tasks.create_callback(self._confirm_and_erase_day, key="erase"),
         )
 
     async def _confirm_and_erase_day(self) -> None:
-        session = self._sessions.current_session
+        session = self._session_controller.current_session
         choices = [
             DayChoice(persona_id, persona.name, await self._days.count_messages(persona_id))
             for persona_id, persona in self._directory.personas.items()
@@ -159,7 +159,7 @@ class ErasureController(Controller):
         await erase_backups(self._database)
 
     async def _confirm_and_erase(self) -> None:
-        session = self._sessions.current_session
+        session = self._session_controller.current_session
         if session is None:
             return
         persona = await self._directory.find_persona(session.persona_id)
@@ -171,5 +171,5 @@ class ErasureController(Controller):
         await (self._erasure.erase_all() if is_all else self._erasure.erase([session.persona_id]))
         if with_backups:
             await self._erase_backups()
-        await self._sessions.resume_persona(session.persona_id)
+        await self._session_controller.resume_persona(session.persona_id)
         self._notifier.notify(self.tr("Conversations and memories were deleted."))

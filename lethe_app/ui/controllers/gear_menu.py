@@ -20,8 +20,8 @@ from lethe_app.ui.shell.notification_history import NotificationsDialog
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
+    from lethe_app.paths import Paths
     from lethe_app.ui.controllers.appearance import AppearanceController
     from lethe_app.ui.controllers.model import ModelController
     from lethe_app.ui.core.tasks import TaskRunner
@@ -36,11 +36,11 @@ class GearMenu(Controller):
         window: MainWindow,
         tasks: TaskRunner,
         appearance: AppearanceController,
-        models: ModelController,
-        data_folder: Path,
+        model_controller: ModelController,
+        paths: Paths,
     ) -> None:
         super().__init__(window, tasks)
-        self._appearance, self._models, self._data_folder = appearance, models, data_folder
+        self._appearance, self._model_controller, self._data_folder = appearance, model_controller, paths.home
         self.menu = QMenu(window.sidebar.gear_button)
         self.menu.aboutToShow.connect(self.rebuild_menu)
         window.sidebar.gear_button.setMenu(self.menu)
@@ -48,7 +48,7 @@ class GearMenu(Controller):
             keyboard_shortcuts=partial(self._show_dialog, lambda: ShortcutsDialog(window)),
             notifications=partial(self._show_dialog, lambda: NotificationsDialog(window, self._notifier.history)),
             about=partial(self._show_dialog, lambda: AboutDialog(window)),
-            open_data=partial(open_folder, data_folder),
+            open_data=partial(open_folder, paths.home),
             open_backups=self._open_backups,
         )
 
@@ -81,7 +81,7 @@ class GearMenu(Controller):
         self.menu.addAction(
             load_icon("model", colour),
             self.tr("Add model folder…"),
-            self._tasks.create_callback(self._models.add_folder, key="folder"),
+            self._tasks.create_callback(self._model_controller.add_folder, key="folder"),
         )
         self._actions["open_data"].setIcon(load_icon("folder", colour))
         self.menu.addAction(self._actions["open_data"])

@@ -60,12 +60,12 @@ class MemoryPanelController(Controller):
         window: MainWindow,
         tasks: TaskRunner,
         view: ChatView,
-        services: MemoryPanelServices,
+        panel_services: MemoryPanelServices,
         open_session: Callable[[UUID, UUID | None], None],
     ) -> None:
         super().__init__(window, tasks)
         self.panel, self._panes, self._header = window.memory_panel, window.panes, window.chat.header
-        self._view, self._messages, self._services = view, view.chat_model, services
+        self._view, self._messages, self._services = view, view.chat_model, panel_services
         self._clock, self._open_session = window.clock, open_session
         self._chosen_reply: UUID | None = None
         self.shown_sources: ReplySources | None = None
@@ -74,8 +74,8 @@ class MemoryPanelController(Controller):
         # One update for all signals of the model in the same turn of the event loop.
         self._update_timer = QTimer(self, singleShot=True, interval=0)
         self._update_timer.timeout.connect(self._update_reply)
-        self.follow(self._refresh_all, *services.memory_changes)
-        self.follow(self._schedule_refresh, *services.other_changes)
+        self.follow(self._refresh_all, *panel_services.memory_changes)
+        self.follow(self._schedule_refresh, *panel_services.other_changes)
         self._connect_signals()
         self._add_links()
         self._add_toggle_button()

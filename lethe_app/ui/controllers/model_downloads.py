@@ -134,13 +134,13 @@ class StarterNotice(Controller):
         models: ModelService,
         preferences: Preferences,
         downloads: Downloads,
-        download_controller: ModelDownloadController,
+        model_downloads: ModelDownloadController,
         replies: ReplyController,
     ) -> None:
         super().__init__(window, tasks)
         self._chat = window.chat
         self._models, self._preferences, self._downloads = models, preferences, downloads
-        self._download_controller = download_controller
+        self._model_downloads = model_downloads
         self.card: ComposerCard | None = None
         replies.turn_ended.connect(lambda _turn: self._on_turn_ended())
 
@@ -176,7 +176,7 @@ class StarterNotice(Controller):
 
     def _download(self, better: DownloadAssessment) -> None:
         self._remove_card()
-        self._download_controller.start_download(better)
+        self._model_downloads.start_download(better)
 
     def _open_models(self) -> None:
         self._remove_card()

@@ -39,7 +39,7 @@ class DesktopNotifications(Controller):
         window: MainWindow,
         tasks: TaskRunner,
         preferences: Preferences,
-        archiving: ArchiveQueue,
+        archive_queue: ArchiveQueue,
         reminders: Reminders,
         memory: MemoryService,
         replies: ReplyController,
@@ -52,7 +52,7 @@ class DesktopNotifications(Controller):
         self.tray.activated.connect(lambda _reason: window.bring_to_front())
         self.tray.messageClicked.connect(window.bring_to_front)
         self._unsubscribers += [
-            archiving.changed.add(self._on_archive_progress),
+            archive_queue.changed.add(self._on_archive_progress),
             reminders.due.add(lambda found: self._notify_reminders([due.content for _persona_id, due in found])),
             reminders.requested.add(self._notify_set),
         ]

@@ -39,13 +39,13 @@ class PageController(Controller):
         tasks: TaskRunner,
         services: AppServices,
         view: ChatView,
-        sessions: SessionController,
+        session_controller: SessionController,
         file_transfers: FileTransfers,
         export_persona: Callable[[str, BundleScope], Coroutine[Any, Any, None]],
         speech_output: SpeechOutput,
     ) -> None:
         super().__init__(window, tasks)
-        self._library, self._view, self._sessions = services.library, view, sessions
+        self._library, self._view, self._session_controller = services.library, view, session_controller
         self.navigator = PageNavigator(
             window.pages, window.panes, window.chat.focus_composer, self._create_page, tasks, window.notifier.undo_last
         )
@@ -55,7 +55,7 @@ class PageController(Controller):
             window.notifier,
             window.theme,
             self.navigator,
-            lambda: sessions.current_session,
+            lambda: session_controller.current_session,
             self.open_session,
             self.run_action,
         )
@@ -66,7 +66,7 @@ class PageController(Controller):
         for name, route in ACTION_ROUTES.items():
             self._actions.connect(**{name: partial(self.navigator.open, route)})
         self._actions.connect(undo=self.navigator.undo_last, redo=self.navigator.redo_last)
-        sessions.add_persona_commands(
+        session_controller.add_persona_commands(
             persona_editor=lambda persona_id: self.navigator.open(PersonaRoute(persona_id)),
             duplicate_persona=lambda persona_id: tasks.start_task(self._duplicate_persona(persona_id)),
             delete_persona=lambda persona_id: tasks.start_task(self._delete_persona(persona_id), key="delete persona"),
@@ -112,7 +112,7 @@ class PageController(Controller):
 
     async def leave_persona(self, persona_id: str) -> None:
         """Open a session of another persona if one of a removed persona is on display."""
-        current = self._sessions.current_session
+        current = self._session_controller.current_session
         if current is not None and current.persona_id == persona_id:
             await self._environment.create_persona_deletion().open_other_session(persona_id)
 
@@ -133,7 +133,7 @@ class PageController(Controller):
     async def go_to_session(self, session_id: UUID, message_id: UUID | None = None) -> None:
         """Leave the pages for a session and wait until it is on display, unless a page objects."""
         if await self.navigator.leave_all_pages():
-            await self._sessions.go_to_session(session_id)
+            await self._session_controller.go_to_session(session_id)
             if message_id is not None:
                 self._view.go_to_message(message_id)
 
@@ -141,8 +141,8 @@ class PageController(Controller):
         """Connect the actions that return from a page to the session first."""
         window = self._window
         slots: dict[str, Callable[[], object]] = {
-            "new": lambda: self._sessions.start_session(""),
-            "incognito": lambda: self._sessions.start_incognito(""),
+            "new": lambda: self._session_controller.start_session(""),
+            "incognito": lambda: self._session_controller.start_incognito(""),
             "rename": self._rename_current_session,
             "find_conversation": window.go_to_search,
             "focus_sidebar": window.go_to_sidebar,
@@ -156,7 +156,7 @@ class PageController(Controller):
         rename.activated.connect(self._actions["rename"].trigger)
 
     def _rename_current_session(self) -> None:
-        session = self._sessions.current_session
+        session = self._session_controller.current_session
         if session is not None:
             self._window.go_to_sidebar()
             self._window.sidebar.rename_session(str(session.guid))

@@ -11,6 +11,7 @@ from lethe_app.ui.shell.sidebar_model import PersonaRow
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from PySide6.QtGui import QPixmap
     from PySide6.QtWidgets import QWidget
@@ -28,12 +29,14 @@ class PersonaDirectory:
         self.personas: dict[str, Persona] = {}
         """Characters, without the user personas."""
         self._speakers: dict[str, Persona] = {}
+        self._avatar_paths: dict[str, Path | None] = {}
 
     async def read_personas(self) -> None:
         """Read the characters and the user personas again."""
         personas, user_personas = await self._library.personas(), await self._library.user_personas()
         self.personas = {persona.unique_name: persona for persona in personas}
         self._speakers = {persona.unique_name: persona for persona in [*personas, *user_personas]}
+        self._avatar_paths = {name: self._library.avatar(persona) for name, persona in self._speakers.items()}
 
     async def find_persona(self, persona_id: str) -> Persona:
         """Return a character; one that was not read yet is read now. Raise FileError."""
@@ -49,12 +52,10 @@ class PersonaDirectory:
         ratio = self._window.devicePixelRatioF()
         return render_avatar(path, persona.unique_name, persona.name, size, self._theme.palette, ratio)
 
-    def render_speaker_avatar(self, speaker: str) -> QPixmap | None:
-        """Return the avatar of a speaker for the transcript; None if the persona has no picture."""
-        persona = self._speakers.get(speaker)
-        if persona is None or self._library.avatar(persona) is None:
-            return None
-        return self.render_avatar(persona, AVATAR)
+    def render_speaker_avatar(self, speaker: str, name: str) -> QPixmap:
+        """Return the avatar of a speaker for the transcript; the initial of `name` if the persona has no picture."""
+        path, ratio = self._avatar_paths.get(speaker), self._window.devicePixelRatioF()
+        return render_avatar(path, speaker, name, AVATAR, self._theme.palette, ratio)
 
     def build_persona_row(self, persona: Persona) -> PersonaRow:
         """Return the sidebar row of a persona."""

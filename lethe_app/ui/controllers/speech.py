@@ -51,15 +51,15 @@ class SpeechController(Controller):
         tasks: TaskRunner,
         view: ChatView,
         replies: ReplyController,
-        sessions: SessionController,
+        session_controller: SessionController,
         directory: PersonaDirectory,
-        output: SpeechOutput,
+        speech_output: SpeechOutput,
         session_speech: SessionSpeech,
     ) -> None:
         super().__init__(window, tasks)
         self._view, self._messages = view, view.chat_model
-        self._sessions, self._directory = sessions, directory
-        self._output, self._session_speech = output, session_speech
+        self._session_controller, self._directory = session_controller, directory
+        self._output, self._session_speech = speech_output, session_speech
         self._buttons = window.chat.header.speech
         self.mode = SpeechMode(is_spoken=False, has_spoken_style=False)
         """Mode of the session on display."""
@@ -78,7 +78,7 @@ class SpeechController(Controller):
         self._connect_user_input()
         replies.event_shown.connect(self._on_reply_event)
         replies.turn_ended.connect(self._on_turn_ended)
-        sessions.session_changed.connect(self._on_session_changed)
+        session_controller.session_changed.connect(self._on_session_changed)
         replies.session_started.connect(self._on_session_started)
         self._on_speaking_changed(is_speaking=False)
 
@@ -220,7 +220,7 @@ class SpeechController(Controller):
                 await self._connect_voice()
 
     async def _connect_voice(self) -> None:
-        session = self._sessions.current_session
+        session = self._session_controller.current_session
         await self._output.connect(self._voice_of(session.persona_id) if session is not None else "")
 
     async def _copy_mode(self, source_id: UUID, target_id: UUID) -> None:

@@ -13,6 +13,8 @@ from lethe_app.ui.core.palette import Palette
 
 IMAGE_EXTENSIONS = ("png", "jpg", "jpeg", "webp")
 """File extensions of the image formats that can be read."""
+UNDECIDED_SPEAKER = "…"
+"""Stands for the speaker while it is open which participant answers."""
 
 
 @lru_cache(maxsize=256)

@@ -12,10 +12,9 @@ from PySide6.QtWidgets import QMenu, QToolTip, QWidget
 from lethe_app.ui.core.accessibility import announce
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.palette import SPACE_1, SPACE_3
-from lethe_app.ui.transcript.message_actions import MessageActions, add_link_entries, available_actions, fill_menu
+from lethe_app.ui.transcript.message_actions import MessageActions, NewestButton, add_link_entries, available_actions, fill_menu
 from lethe_app.ui.transcript.message_editor import MessageEditor
 from lethe_app.ui.transcript.model.chat_model import ChatModel
-from lethe_app.ui.transcript.newest_button import NewestButton
 from lethe_app.ui.transcript.painting.link_line import LinkLine
 from lethe_app.ui.transcript.painting.painter import PaintState
 from lethe_app.ui.transcript.painting.style import MessageStyle

@@ -1,4 +1,4 @@
-"""Actions of a message, as a row of buttons below it and as a context menu."""
+"""Buttons over the transcript: the actions of a message, which its context menu has as well, and one to the newest message."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QCoreApplication, QSize, Qt
-from PySide6.QtWidgets import QFrame, QLabel, QMenu, QToolButton, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QMenu, QPushButton, QToolButton, QWidget
 
 from lethe_app.domain.agent_runs import ReplyRating
 from lethe_app.domain.chat import Role
 from lethe_app.ui.core.icons import load_icon
-from lethe_app.ui.core.palette import DAY, RADIUS_CONTROL, SPACE_2, Palette
+from lethe_app.ui.core.palette import DAY, RADIUS_CONTROL, SPACE_1, SPACE_2, SPACE_3, SPACE_4, Palette
 from lethe_app.ui.core.theme import set_style_properties
+from lethe_app.ui.transcript.model.annotations import RATING_ICONS
 from lethe_app.ui.transcript.model.chat_model import ChatModel
-from lethe_app.ui.transcript.model.reply_ratings import RATING_ICONS
 from lethe_app.ui.transcript.painting.style import MessageStyle
 from lethe_app.ui.widgets.layouts import build_row
 
@@ -185,3 +185,35 @@ class MessageActions(QFrame):
             self.move(max_left, lowest)
         else:
             self.move(max(left, min(left + indent, max_left)), top)  # in a narrow window over the chip, not beyond the edge
+
+
+class NewestButton(QPushButton):
+    """Button that is shown while new text is out of view. Its parent is the viewport."""
+
+    def __init__(self, viewport: QWidget) -> None:
+        super().__init__(viewport)
+        self._viewport = viewport
+        self.setText(self.tr("↓ new"))
+        self.setObjectName("newestButton")
+        self.setAccessibleName(self.tr("Go to the newest message"))
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.hide()
+
+    def apply_style(self, style: MessageStyle) -> None:
+        """Apply palette and fonts of `style`."""
+        palette = style.palette
+        self.setFont(style.small_font)
+        self.setStyleSheet(
+            f"#newestButton {{ background: {palette.raised}; color: {palette.water}; border: 1px solid {palette.border};"
+            f" border-radius: 14px; padding: 0 {SPACE_4}px; min-height: 26px; max-height: 26px; }}"
+            f"#newestButton:hover {{ border-color: {palette.water}; }}"
+        )
+
+    def place(self, obstacle: QWidget) -> None:
+        """Move the button to the middle of the lower edge, or above `obstacle` if that is visible and in the way."""
+        self.adjustSize()
+        self.move((self._viewport.width() - self.width()) // 2, self._viewport.height() - self.height() - SPACE_3)
+        if obstacle.isVisible() and obstacle.geometry().intersects(self.geometry()):
+            self.move(self.x(), obstacle.y() - self.height() - SPACE_1)
+        self.raise_()

@@ -19,11 +19,11 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QMenu, QWidget
 
-from lethe_app.ui.core.palette import Palette
-from lethe_app.ui.transcript.avatars import AvatarSource
+from lethe_app.ui.core.avatars import render_avatar
+from lethe_app.ui.core.palette import AVATAR, Palette
 from lethe_app.ui.transcript.model.chat_model import ChatModel
 from lethe_app.ui.transcript.painting.message_layout import MessageLayout, PointerTarget
-from lethe_app.ui.transcript.painting.painter import MessagePainter, PaintState
+from lethe_app.ui.transcript.painting.painter import AvatarSource, MessagePainter, PaintState
 from lethe_app.ui.transcript.painting.style import MessageStyle
 from lethe_app.ui.transcript.row_layout import PlacedRow
 from lethe_app.ui.transcript.scroll_view import ScrollView
@@ -37,10 +37,6 @@ _MENU_KEYS = {Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Menu}
 _ALT_GR = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
 _COMMAND_MODIFIERS = _ALT_GR | Qt.KeyboardModifier.MetaModifier
 """Modifiers that make a key a command. AltGr may be reported as Ctrl+Alt, and letters typed with it are text."""
-
-
-def _no_avatar(_speaker: str) -> QPixmap | None:
-    return None
 
 
 class TranscriptView(ScrollView):
@@ -62,7 +58,7 @@ class TranscriptView(ScrollView):
         self.hovered_row: int | None = None
         """Row below the pointer; None if there is none."""
         self._empty_texts = ("", "")
-        self._avatars: AvatarSource = _no_avatar
+        self._avatars: AvatarSource = self._render_initial
         self._painter = MessagePainter(self.layout_cache.style, self._avatars)
         self._pressed_at: QPoint | None = None
         self._is_dragging = False
@@ -97,14 +93,17 @@ class TranscriptView(ScrollView):
         self.reset_heights()
 
     def set_avatars(self, avatars: AvatarSource) -> None:
-        """Set the source of avatars; call it again when one has changed, because drawn avatars are cached."""
+        """Set the source of avatars; call it again when one has changed."""
         self._avatars = avatars
         self._painter = MessagePainter(self.layout_cache.style, avatars)
         self.viewport().update()
 
-    def render_avatar(self, speaker: str) -> QPixmap | None:
-        """Return the picture of a speaker; None if there is none."""
-        return self._avatars(speaker)
+    def render_avatar(self, speaker: str, name: str) -> QPixmap:
+        """Return the avatar of a speaker."""
+        return self._avatars(speaker, name)
+
+    def _render_initial(self, speaker: str, name: str) -> QPixmap:
+        return render_avatar(None, speaker, name, AVATAR, self.layout_cache.style.palette, self.devicePixelRatioF())
 
     def set_empty_texts(self, title: str, text: str) -> None:
         """Set the text shown in a session without messages."""

@@ -74,21 +74,16 @@ class ChoiceCard(QAbstractButton):
         background = mix_colours(palette.surface, palette.water, 0.10) if is_checked else palette.surface
         hover_background = mix_colours(background, palette.text, 0.04) if self.underMouse() else background
         border_colour = palette.water if is_checked or self.hasFocus() else palette.border
-        border_width = 2.0 if self.hasFocus() else 1.0
         painter.setBrush(QColor(hover_background))
-        painter.setPen(QPen(QColor(border_colour), border_width))
-        inset = 1
-        painter.drawRoundedRect(self.rect().adjusted(inset, inset, -inset, -inset), RADIUS_CARD, RADIUS_CARD)
-        self._paint_image(painter)
+        painter.setPen(QPen(QColor(border_colour), 2.0 if self.hasFocus() else 1.0))
+        painter.drawRoundedRect(self.rect().adjusted(1, 1, -1, -1), RADIUS_CARD, RADIUS_CARD)
+        height = round(self._image.height() / self._image.devicePixelRatio())
+        painter.drawPixmap(SPACE_3, (self.height() - height) // 2, self._image)
         self._paint_texts(painter)
         if is_checked:
             tick = render_icon("check", palette.water, ICON, self.devicePixelRatioF())
             painter.drawPixmap(self.width() - ICON - SPACE_3, SPACE_3, tick)
         painter.end()
-
-    def _paint_image(self, painter: QPainter) -> None:
-        height = round(self._image.height() / self._image.devicePixelRatio())
-        painter.drawPixmap(SPACE_3, (self.height() - height) // 2, self._image)
 
     def _paint_texts(self, painter: QPainter) -> None:
         palette = self._theme.palette

@@ -17,11 +17,10 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QDoubleSpinBox, QLineEdit, Q
 from lethe_app.ui.core.labels.fields import field_title, translate_text
 from lethe_app.ui.core.palette import SPACE_2
 from lethe_app.ui.core.theme import Theme
-from lethe_app.ui.widgets.key_value_field import KeyValueField
 from lethe_app.ui.widgets.multi_select import MultiSelect
+from lethe_app.ui.widgets.row_fields import KeyValueField, TextListField
 from lethe_app.ui.widgets.tag_field import TagField
 from lethe_app.ui.widgets.text_area import TextAreaField
-from lethe_app.ui.widgets.text_list_field import TextListField
 
 MIN_COMBO_WIDTH = 120
 """Minimum width of a combo box in pixels; the text of the current choice is elided."""

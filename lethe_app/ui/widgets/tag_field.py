@@ -36,7 +36,7 @@ class TagField(QFrame):
         self._line_edit.returnPressed.connect(self.commit_text)
         self._line_edit.editingFinished.connect(self.commit_text)
         self._line_edit.focus_changed.connect(lambda has_focus: set_style_properties(self, focused=has_focus))
-        self._line_edit.deleted_beyond_start.connect(self._remove_last)
+        self._line_edit.deleted_beyond_start.connect(lambda: self._change_words(self._words[:-1]) if self._words else None)
         self._line_edit.textEdited.connect(self._split_at_comma)
         if suggestions:
             completer = QCompleter(QStringListModel(list(suggestions)), self._line_edit)
@@ -65,10 +65,6 @@ class TagField(QFrame):
     def set_placeholder(self, text: str) -> None:
         self._line_edit.setPlaceholderText(text)
         self._line_edit.setMinimumWidth(min(240, self._line_edit.fontMetrics().horizontalAdvance(text) + 24))
-
-    def _remove_last(self) -> None:
-        if self._words:
-            self._change_words(self._words[:-1])
 
     def _split_at_comma(self, text: str) -> None:
         if self._splits_at_commas and "," in text and not is_regex(text):

@@ -299,7 +299,7 @@ async def test_memory_counts_of_old_replies_are_queried_once_a_page(scene: Scene
         return await query(ids)
 
     monkeypatch.setattr(counts, "_query", counted)
-    await scene.controller.sessions.show_session(await chats.session(session.guid))
+    await scene.controller.session_controller.show_session(await chats.session(session.guid))
     await until(lambda: model.rowCount() >= 299 and model.message(model.rowCount() - 1))
     await until(lambda: any(model.annotations_of(row).recalled.total for row in range(model.rowCount())))
 
@@ -323,7 +323,7 @@ async def test_what_is_always_in_the_prompt_is_listed_and_opened(scene: Scene):
     said = await first_night(scene)
     await scene.services.session_store.change_session(said.session_id, content="They spoke of the light.")
     await scene.services.preferences.set(core_facts_tokens=512, session_memory_system=True)
-    await scene.controller.sessions.show_session(await scene.services.sessions.new("mira"))
+    await scene.controller.session_controller.show_session(await scene.services.sessions.new("mira"))
     await say(scene, "Good.")
     panel_open(scene)
     await until(lambda: "No further memories used" in words_in(scene))
@@ -524,7 +524,7 @@ async def test_a_passage_leaves_the_panel_with_its_document(scene: Scene, tmp_pa
 
 
 async def test_an_incognito_reply_says_that_nothing_is_recorded_of_it(scene: Scene):
-    scene.controller.sessions.start_incognito("mira")
+    scene.controller.session_controller.start_incognito("mira")
     await until(lambda: scene.session is not None and scene.session.is_incognito)
     await say(scene, "Where is the zeppelin?")
     panel_open(scene)

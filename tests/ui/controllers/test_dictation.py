@@ -70,7 +70,7 @@ async def dictating(
     async with opened(home, model) as scene:
         await scene.services.preferences.set(**{"dictation_model": str(script), **settings})
         microphone = FileMicrophone()
-        scene.controller.dictation.microphone = microphone
+        scene.controller.dictation_controller.microphone = microphone
         yield scene, microphone
 
 
@@ -79,7 +79,7 @@ def button(scene: Scene):
 
 
 def phase(scene: Scene) -> DictationPhase:
-    return scene.controller.dictation.phase
+    return scene.controller.dictation_controller.phase
 
 
 async def listening(scene: Scene) -> None:
@@ -92,7 +92,7 @@ async def test_holding_the_button_dictates_and_its_release_ends_it(tmp_path: Pat
         await listening(scene)
         microphone.play(silence(0.5) + tone(1))
         assert button(scene).level > 0.5
-        await until(lambda: not scene.controller.dictation._hold_timer.isActive())
+        await until(lambda: not scene.controller.dictation_controller._hold_timer.isActive())
         QTest.mouseRelease(button(scene), Qt.MouseButton.LeftButton)
 
         assert not microphone.is_open
@@ -126,7 +126,7 @@ async def test_the_button_can_be_pressed_again_while_the_words_before_are_recogn
             QTest.mousePress(button(scene), Qt.MouseButton.LeftButton)
             await listening(scene)
             microphone.play(tone(1))
-            await until(lambda: not scene.controller.dictation._hold_timer.isActive())
+            await until(lambda: not scene.controller.dictation_controller._hold_timer.isActive())
             QTest.mouseRelease(button(scene), Qt.MouseButton.LeftButton)
             assert phase(scene) is DictationPhase.FINISHING
         await asyncio.to_thread(gate.touch)
@@ -141,7 +141,7 @@ async def test_the_shortcut_is_held_like_the_button(tmp_path: Path, monkeypatch:
         QTest.keyPress(window, Qt.Key.Key_Space, SHORTCUT)
         await listening(scene)
         microphone.play(tone(1))
-        await until(lambda: not scene.controller.dictation._hold_timer.isActive())
+        await until(lambda: not scene.controller.dictation_controller._hold_timer.isActive())
         QTest.keyRelease(window, Qt.Key.Key_Space, SHORTCUT)
 
         await until(lambda: phase(scene) is DictationPhase.OFF)
@@ -178,7 +178,7 @@ async def test_the_command_listens_until_it_is_given_again(tmp_path: Path, monke
 async def test_words_appear_while_they_are_spoken_and_replace_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     async with dictating(tmp_path / "home", monkeypatch, "one two three four five six seven eight") as (scene, microphone):
         QTest.keyClicks(scene.draft, "I said: ")
-        scene.controller.dictation.start()
+        scene.controller.dictation_controller.start()
         await listening(scene)
         dictated = scene.window.chat.composer.dictated
         microphone.play(tone(1.3))
@@ -186,7 +186,7 @@ async def test_words_appear_while_they_are_spoken_and_replace_nothing(tmp_path: 
         assert scene.draft.toPlainText() == "I said: "
         QTest.keyClicks(scene.draft, "well, ")
         assert dictated.partial
-        scene.controller.dictation.finish()
+        scene.controller.dictation_controller.finish()
 
         await until(lambda: phase(scene) is DictationPhase.OFF)
         assert scene.draft.toPlainText() == "I said: well, one two three four five six seven eight"
@@ -197,7 +197,7 @@ async def test_words_appear_while_they_are_spoken_and_replace_nothing(tmp_path: 
 async def test_escape_drops_what_is_being_heard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     async with dictating(tmp_path / "home", monkeypatch, "Never mind this.") as (scene, microphone):
         QTest.keyClicks(scene.draft, "Kept.")
-        scene.controller.dictation.start()
+        scene.controller.dictation_controller.start()
         await listening(scene)
         microphone.play(tone(1.5))
         await until(lambda: scene.window.chat.composer.dictated.partial)
@@ -235,10 +235,10 @@ async def test_who_speaks_on_after_a_pause_sends_one_message(
     async with dictating(tmp_path / "home", monkeypatch, model=echo_model("I see."), hands_free=True) as (scene, microphone):
         script = write_script(tmp_path / "slow.json", "One thing.", "And another.", waits_for=str(gate))
         await scene.services.preferences.set(dictation_model=str(script))
-        scene.controller.dictation.start()
+        scene.controller.dictation_controller.start()
         await listening(scene)
         microphone.play((tone(1) + silence(1)) * 2)
-        await until(lambda: scene.controller.dictation._open_segments == 2)
+        await until(lambda: scene.controller.dictation_controller._open_segments == 2)
         await asyncio.to_thread(gate.touch)
 
         await until(lambda: "I see." in scene.words and not scene.is_replying)
@@ -248,7 +248,7 @@ async def test_who_speaks_on_after_a_pause_sends_one_message(
 async def test_hands_free_only_writes_if_it_may_not_send(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     settings = {"hands_free": True, "hands_free_sends": False}
     async with dictating(tmp_path / "home", monkeypatch, "First.", "Second.", **settings) as (scene, microphone):
-        scene.controller.dictation.start()
+        scene.controller.dictation_controller.start()
         await listening(scene)
         microphone.play((tone(1) + silence(1)) * 2)
 
@@ -262,10 +262,10 @@ async def test_speaking_interrupts_a_reply_and_sends_afterwards(
     model = echo_model("A very long story " * 400, "As you wish.", delay=0.01)
     async with dictating(tmp_path / "home", monkeypatch, "Stop.", model=model, hands_free=True) as (scene, microphone):
         interrupted = []
-        scene.controller.dictation.speech_started.connect(lambda: interrupted.append(True))
+        scene.controller.dictation_controller.speech_started.connect(lambda: interrupted.append(True))
         scene.controller.replies.send_message("Tell me a story.")
         await until(lambda: any("long story" in words for words in scene.words))
-        scene.controller.dictation.start()
+        scene.controller.dictation_controller.start()
         await listening(scene)
         microphone.play(tone(1) + silence(1))
 
@@ -285,7 +285,7 @@ async def test_enter_sends_the_words_as_they_are_heard(
     ):
         sent = []
         scene.window.chat.composer.sent.connect(lambda text, is_dictated: sent.append((text, is_dictated)))
-        scene.controller.dictation.start()
+        scene.controller.dictation_controller.start()
         await listening(scene)
         microphone.play(tone(1.3))
         await until(lambda: scene.window.chat.composer.dictated.partial)
@@ -302,10 +302,10 @@ async def test_enter_sends_the_words_as_they_are_heard(
 async def test_a_message_that_was_typed_is_not_dictated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     async with dictating(tmp_path / "home", monkeypatch, "Spoken.") as (scene, microphone):
         composer = scene.window.chat.composer
-        scene.controller.dictation.start()
+        scene.controller.dictation_controller.start()
         await listening(scene)
         microphone.play(tone(1))
-        scene.controller.dictation.finish()
+        scene.controller.dictation_controller.finish()
         await until(lambda: phase(scene) is DictationPhase.OFF)
         assert composer.dictated.is_in_draft
         scene.draft.clear()
@@ -341,14 +341,14 @@ async def test_a_crash_of_recognition_is_shown_and_the_next_dictation_works(tmp_
     async with dictating(tmp_path / "home", monkeypatch, "Unheard.") as (scene, microphone):
         dying, working = write_script(tmp_path / "dying.json", "x", dies_at=0), tmp_path / "script.json"
         await scene.services.preferences.set(dictation_model=str(dying))
-        scene.controller.dictation.start()
+        scene.controller.dictation_controller.start()
         await listening(scene)
         microphone.play(tone(1) + silence(1))
         await until(lambda: [toast.text for toast in scene.toasts] == ["Speech recognition stopped working."])
         assert (phase(scene), microphone.is_open) == (DictationPhase.OFF, False)
 
         await scene.services.preferences.set(dictation_model=str(working))
-        scene.controller.dictation.start()
+        scene.controller.dictation_controller.start()
         await listening(scene)
         microphone.play(tone(1) + silence(1))
         await until(lambda: scene.draft.toPlainText() == "Unheard.")
@@ -356,7 +356,7 @@ async def test_a_crash_of_recognition_is_shown_and_the_next_dictation_works(tmp_
 
 async def test_a_microphone_that_is_unplugged_keeps_what_was_heard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     async with dictating(tmp_path / "home", monkeypatch, "Half a sentence") as (scene, microphone):
-        scene.controller.dictation.start()
+        scene.controller.dictation_controller.start()
         await listening(scene)
         microphone.play(tone(1))
         microphone.fail(DictationError("The microphone stopped working."))
@@ -368,7 +368,7 @@ async def test_a_microphone_that_is_unplugged_keeps_what_was_heard(tmp_path: Pat
 
 async def test_no_microphone_stays_on_behind_a_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     async with dictating(tmp_path / "home", monkeypatch, "Nobody sees this.", hands_free=True) as (scene, microphone):
-        scene.controller.dictation.start()
+        scene.controller.dictation_controller.start()
         await listening(scene)
         scene.window.window_actions["settings"].trigger()
 
@@ -381,12 +381,12 @@ async def test_a_reply_that_is_read_aloud_is_not_heard_unless_it_may_be_interrup
 ):
     async with dictating(tmp_path / "home", monkeypatch, "My own voice.", barge_in=False) as (scene, microphone):
         heard = []
-        scene.controller.dictation.speech_started.connect(lambda: heard.append(True))
-        scene.controller.dictation.is_output_playing = lambda: True
-        scene.controller.dictation.start()
+        scene.controller.dictation_controller.speech_started.connect(lambda: heard.append(True))
+        scene.controller.dictation_controller.is_output_playing = lambda: True
+        scene.controller.dictation_controller.start()
         await listening(scene)
         microphone.play(tone(1) + silence(1))
-        scene.controller.dictation.is_output_playing = lambda: False
+        scene.controller.dictation_controller.is_output_playing = lambda: False
         microphone.play(tone(1) + silence(1))
 
         await until(lambda: scene.draft.toPlainText() == "My own voice.")

@@ -28,7 +28,7 @@ async def test_a_draft_is_there_again_after_a_restart_in_its_conversation(tmp_pa
     async with opened(tmp_path, model) as scene:
         assert scene.draft.toPlainText() == "I wanted to say"
 
-        scene.controller.sessions.choose_persona("edmund")
+        scene.controller.session_controller.choose_persona("edmund")
         await until(lambda: scene.window.windowTitle().startswith("Edmund"))
         assert scene.draft.toPlainText() == ""
 

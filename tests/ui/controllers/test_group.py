@@ -13,10 +13,10 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QCheckBox, QLabel, QMenu, QWidget
 
 from lethe_app.domain.persona import Persona
+from lethe_app.ui.core.avatars import UNDECIDED_SPEAKER
 from lethe_app.ui.core.formatting import join_with_and, join_with_or
 from lethe_app.ui.dialogs.group import MAX_DESCRIPTION_LENGTH, GroupDialog, GroupMemberRow, describe_persona
 from lethe_app.ui.shell.sidebar_model import AGE_ROLE
-from lethe_app.ui.transcript.avatars import UNDECIDED_SPEAKER
 from tests.ui.other_reply import LONG, writing_elsewhere
 from tests.ui.test_accessibility import nameless
 from tests.ui.window_scene import Scene, opened, until
@@ -174,10 +174,10 @@ async def test_a_look_elsewhere_between_two_replies_shows_each_once(tmp_path: Pa
         await set_guests(scene, "Edmund", "Aiko")
         say(scene, "Edmund, Aiko?")
         await until(lambda: len(scene.words) == 4 and scene.words[3].startswith("word"))
-        scene.controller.sessions.choose_persona("edmund")
+        scene.controller.session_controller.choose_persona("edmund")
         await until(lambda: scene.window.windowTitle() == "Edmund — Lethe")
         assert not scene.window.chat.speaker_chooser.isVisible()
-        scene.controller.sessions.choose_persona("mira")
+        scene.controller.session_controller.choose_persona("mira")
         await until(lambda: len(scene.words) == 4 and scene.words[2] == "First." and scene.words[3].startswith("word"))
 
         assert scene.window.chat.speaker_chooser.isVisible()
@@ -211,13 +211,13 @@ async def test_the_choice_belongs_to_its_conversation(tmp_path: Path, echo_model
     async with opened(tmp_path, echo_model("Yes.")) as scene:
         await set_guests(scene, "Edmund")
         await choose(scene, "Edmund")
-        scene.controller.sessions.choose_persona("aiko")
+        scene.controller.session_controller.choose_persona("aiko")
         await until(lambda: scene.window.windowTitle() == "Aiko — Lethe")
         assert scene.controller.participants.chosen_speaker_id == ""
         assert not scene.window.window_actions["choose_speaker"].isEnabled()
         assert scene.window.chat.composer.send_button.accessibleName() == "Let Aiko speak"
 
-        scene.controller.sessions.choose_persona("mira")
+        scene.controller.session_controller.choose_persona("mira")
         await until(lambda: scene.window.windowTitle() == "Mira and Edmund — Lethe")
         assert scene.controller.participants.chosen_speaker_id == "edmund"
 

@@ -41,7 +41,7 @@ async def test_it_is_marked_in_the_sidebar_and_the_header(tmp_path: Path, echo_m
 
         assert header.incognito_label.isVisible()
         assert (row_of(scene).title, row_of(scene).is_incognito) == ("Incognito conversation", True)
-        scene.controller.sessions.choose_session(str(before))
+        scene.controller.session_controller.choose_session(str(before))
         await until(header.incognito_label.isHidden)
 
 

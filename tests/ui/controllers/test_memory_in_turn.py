@@ -31,7 +31,7 @@ async def talk_of_yesterday(scene: Scene) -> ChatSession:
     for other in await scene.services.sessions.list("mira"):
         if other.guid != session.guid:
             await scene.services.sessions.delete(other.guid)
-    await scene.controller.sessions.show_session(await chats.session(session.guid))
+    await scene.controller.session_controller.show_session(await chats.session(session.guid))
     await until(lambda: len(scene.words) == 4)
     return session
 
@@ -148,11 +148,11 @@ async def test_the_number_of_memories_follows_objections_also_those_withdrawn_on
         await until(lambda: scene.words[-1] == "Indeed." and not scene.is_replying)
         asked = (await scene.services.sessions.page(now_id(scene), 1, 1))[0]
         counts = scene.controller.messages.annotations.memory_counts
-        await until(lambda: counts.counts_of(asked.id).total)
-        before = counts.counts_of(asked.id)
+        await until(lambda: counts.value_of(asked.id))
+        before = counts.value_of(asked.id)
         lamp = next(one for one in await scene.services.memory.memories("mira") if one.name == "Lamp")
 
         await scene.services.objections.add_objection("mira", lamp.guid, asked)
-        await until(lambda: counts.counts_of(asked.id).total == before.total - 1)
+        await until(lambda: counts.value_of(asked.id).total == before.total - 1)
         await scene.services.objections.withdraw_objection("mira", lamp.guid, asked.id)
-        await until(lambda: counts.counts_of(asked.id) == before)
+        await until(lambda: counts.value_of(asked.id) == before)

@@ -92,7 +92,7 @@ async def test_ctrl_z_leaves_other_conversations_alone(tmp_path, echo_model: Scr
     async with opened(tmp_path, echo_model("Yes.")) as scene:
         await edit(scene, 0, "Once.")
         session = scene.session.guid
-        scene.controller.sessions.choose_persona("edmund")
+        scene.controller.session_controller.choose_persona("edmund")
         await until(lambda: scene.window.windowTitle().startswith("Edmund") and scene.words and scene.words[0])
         scene.controller.view.setFocus()
         QTest.keyClick(scene.controller.view, Qt.Key.Key_Z, CTRL)

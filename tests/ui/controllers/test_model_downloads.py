@@ -94,7 +94,7 @@ async def test_the_menu_of_models_recommends_one_and_the_click_starts_it(tmp_pat
     async with serving(HubServer(stalls=1)) as server, opened(tmp_path, echo_model("Yes.")) as scene:
         await scene.services.preferences.set(hub_mirror=server.url)
         better = await recommended(scene)
-        menu = scene.controller.models.build_menu([], better)
+        menu = scene.controller.model_controller.build_menu([], better)
         action = next(one for one in menu.actions() if one.text().startswith(f"Download {better.model.name}"))
         assert menu.actions()[0] is action
         assert menu.actions()[1].text() == f"Recommended: {format_speed(better.speed, uses_gpu=better.uses_gpu)}"
@@ -102,7 +102,7 @@ async def test_the_menu_of_models_recommends_one_and_the_click_starts_it(tmp_pat
         action.trigger()
         await until(lambda: server.asked)
 
-        menu = scene.controller.models.build_menu([], better)
+        menu = scene.controller.model_controller.build_menu([], better)
         assert f"Downloading {better.model.name}…" in [one.text() for one in menu.actions()]
 
 
@@ -111,7 +111,7 @@ async def test_the_menu_of_models_is_narrow_and_says_the_rest_in_tooltips(tmp_pa
         long_name = "Mistral Small 24B Instruct 2501 with every word that an uploader could think of"
         model = ModelFile(Path("long.gguf"), long_name, 14_300_000_000, "llama", source="LM Studio", quantization="Q4_K_M")
 
-        menu = scene.controller.models.build_menu([model], await recommended(scene))
+        menu = scene.controller.model_controller.build_menu([model], await recommended(scene))
 
         assert menu.sizeHint().width() <= 560
         (action,) = (one for one in menu.actions() if one.isCheckable())

@@ -19,7 +19,7 @@ async def test_a_persona_is_deleted_by_command_and_comes_back(tmp_path: Path, ec
     async with opened(tmp_path, echo_model("Yes.")) as scene:
         library = scene.services.library
         nerys = await library.save_persona(Persona(name="Nerys", first_messages=["Hello."]))
-        scene.controller.sessions.choose_persona(nerys.unique_name)
+        scene.controller.session_controller.choose_persona(nerys.unique_name)
         await until(lambda: scene.session is not None and scene.session.persona_id == nerys.unique_name)
 
         scene.window.window_actions["delete_persona"].trigger()

@@ -40,8 +40,8 @@ async def test_the_preferred_model_is_offered_once_and_loaded_on_a_click(
         shutil.copy(starter_model, hers)
         mira = await wanting(scene, "hers.gguf")
 
-        scene.controller.models.set_persona(mira)
-        scene.controller.models.set_persona(mira)
+        scene.controller.model_controller.set_persona(mira)
+        scene.controller.model_controller.set_persona(mira)
         await until(lambda: offers(scene))
 
         assert len(offers(scene)) == 1
@@ -63,7 +63,7 @@ async def test_nothing_is_offered_that_is_loaded_already_or_not_there(
         shutil.copy(starter_model, hers)
 
         for model in ("echo.json", "", "nowhere.gguf", "hers.gguf"):
-            scene.controller.models.set_persona(await wanting(scene, model))
+            scene.controller.model_controller.set_persona(await wanting(scene, model))
             await models.list_chat_models()  # as the offer does before it is made
         await until(lambda: offers(scene))
 

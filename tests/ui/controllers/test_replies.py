@@ -87,12 +87,12 @@ async def test_who_comes_back_to_an_answer_reads_in_the_header_that_it_goes_on(t
         QTest.keyClicks(scene.draft, "Speak.")
         QTest.keyClick(scene.draft, Qt.Key.Key_Return)
         await until(lambda: scene.window.chat.status.full_text == "Mira is writing…")
-        scene.controller.sessions.choose_persona("edmund")
+        scene.controller.session_controller.choose_persona("edmund")
         await until(lambda: scene.window.windowTitle().startswith("Edmund"))
         assert scene.window.chat.status.full_text.startswith("●")
 
         said = said_by(scene.window.chat.status)
-        scene.controller.sessions.choose_persona("mira")
+        scene.controller.session_controller.choose_persona("mira")
         await until(lambda: scene.window.windowTitle().startswith("Mira"))
         assert "Mira is writing…" in said
 
@@ -164,7 +164,7 @@ async def test_a_message_that_waits_for_another_conversation_says_so(tmp_path, e
         QTest.keyClicks(scene.draft, "Speak.")
         QTest.keyClick(scene.draft, Qt.Key.Key_Return)
         await until(lambda: scene.window.chat.status.full_text == "Mira is writing…")
-        scene.controller.sessions.choose_persona("edmund")
+        scene.controller.session_controller.choose_persona("edmund")
         await until(lambda: scene.window.windowTitle().startswith("Edmund"))
         QTest.keyClicks(scene.draft, "And you?")
         QTest.keyClick(scene.draft, Qt.Key.Key_Return)

@@ -16,7 +16,7 @@ from lethe_app.ui.controllers.conversation.reply_state import (
     format_writing,
     show_in_status,
 )
-from lethe_app.ui.transcript.avatars import UNDECIDED_SPEAKER
+from lethe_app.ui.core.avatars import UNDECIDED_SPEAKER
 
 
 @pytest.fixture(autouse=True)

@@ -181,7 +181,7 @@ async def test_each_session_remembers_whether_it_is_spoken(tmp_path, echo_model)
         await until(lambda: scene.session.guid != first.guid and not scene.controller.speech.mode.is_spoken)
         assert not button.isChecked()
 
-        await scene.controller.sessions.go_to_session(first.guid)
+        await scene.controller.session_controller.go_to_session(first.guid)
         await until(lambda: scene.controller.speech.mode.is_spoken)
 
         assert button.isChecked()

@@ -16,7 +16,7 @@ from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.tools import ToolCall, ToolResult
 from lethe_app.services.prompting.tool_messages import create_tool_messages
 from lethe_app.ui.core.formatting import format_tool_results
-from lethe_app.ui.transcript.model.annotations import ToolAnnotations
+from lethe_app.ui.transcript.model.annotations import HiddenMessages
 from tests.prompt.templates import HERMES
 from tests.ui.window_scene import Scene, opened, until
 
@@ -88,8 +88,8 @@ async def test_it_is_still_told_when_the_conversation_is_opened_again(tmp_path: 
         await reply(scene)
         session = scene.session
         assert session is not None
-        await scene.controller.sessions.show_session(await scene.services.sessions.new("mira"))
-        await scene.controller.sessions.go_to_session(session.guid)
+        await scene.controller.session_controller.show_session(await scene.services.sessions.new("mira"))
+        await scene.controller.session_controller.go_to_session(session.guid)
         await until(lambda: scene.words and scene.words[-1] == "A good throw!")
         sheet = scene.controller.view.message_layout(scene.controller.messages.rowCount() - 1)
         assert sheet is not None
@@ -153,16 +153,16 @@ async def test_a_question_is_seen_only_in_its_own_conversation(tmp_path: Path, e
         await card(scene)
         session = scene.session
         assert session is not None
-        await scene.controller.sessions.show_session(await scene.services.sessions.new("mira"))
+        await scene.controller.session_controller.show_session(await scene.services.sessions.new("mira"))
         assert scene.controller.tool_permissions.card is None
-        await scene.controller.sessions.go_to_session(session.guid)
+        await scene.controller.session_controller.go_to_session(session.guid)
         question = await card(scene)
         question.allow_button.click()
         await until(lambda: scene.words and scene.words[-1] == "A good throw!")
 
 
 def test_marks_follow_a_reply_upwards_past_all_its_calls():
-    session, marks = ChatSession(persona_id="mira"), ToolAnnotations()
+    session, marks = ChatSession(persona_id="mira"), HiddenMessages()
     options = [ToolCall(name="x"), ToolCall(name="y")]
     made = [
         message

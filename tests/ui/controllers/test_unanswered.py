@@ -65,9 +65,9 @@ async def test_it_belongs_to_its_own_conversation(tmp_path, echo_model: Script):
         await stopped_at_once(scene, "Good evening?")
         await until(line.isVisible)
 
-        scene.controller.sessions.choose_persona("edmund")
+        scene.controller.session_controller.choose_persona("edmund")
         await until(lambda: scene.window.windowTitle().startswith("Edmund") and not line.isVisible())
 
-        scene.controller.sessions.choose_persona("mira")
+        scene.controller.session_controller.choose_persona("mira")
         await until(lambda: scene.window.windowTitle().startswith("Mira") and line.isVisible())
         assert line.text_label.text() == "Stopped before the reply began."

@@ -8,8 +8,6 @@ from PySide6.QtGui import QColor
 from lethe_app.paths import shipped_root
 from lethe_app.ui.core.avatars import disc_colours, render_avatar
 from lethe_app.ui.core.palette import DAY, NIGHT
-from lethe_app.ui.transcript.avatars import AvatarCache
-from lethe_app.ui.transcript.painting.style import MessageStyle
 
 PICTURES = sorted((shipped_root() / "personas").glob("*.svg"))
 
@@ -21,13 +19,11 @@ def colours(pixmap) -> set[str]:
 
 
 @pytest.mark.parametrize("palette", [NIGHT, DAY])
-def test_a_letter_avatar_has_the_same_colour_in_sidebar_and_transcript(palette, qapp):
+def test_a_letter_avatar_has_the_colour_of_its_persona(palette, qapp):
     disc = disc_colours("tomas", palette)[0].name()
     in_sidebar = render_avatar(None, "tomas", "Tomas", 32, palette)
-    in_chat = AvatarCache(MessageStyle(palette), lambda _speaker: None).get("tomas", "Tomas", 1.0)
 
     assert disc in colours(in_sidebar)
-    assert disc in colours(in_chat)
 
 
 @pytest.mark.parametrize("path", PICTURES, ids=lambda path: path.stem)

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QLineEdit, QToolButton
 
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.ui.pages.memories.page import MemoryPage
-from lethe_app.ui.widgets.key_value_field import KeyValueField
+from lethe_app.ui.widgets.row_fields import KeyValueField
 from tests.ui.window_scene import Scene, opened, until
 
 pytestmark = pytest.mark.usefixtures("styled_app")

@@ -748,7 +748,7 @@ async def test_who_is_deleted_gives_way_to_somebody_else_and_can_be_taken_back(t
     async with opened(tmp_path) as scene:
         ada = await scene.services.library.save_persona(Persona(name="Ada", first_messages=["Good day."]))
         session = await scene.services.sessions.new(ada.unique_name)
-        await scene.controller.sessions.go_to_session(session.guid)
+        await scene.controller.session_controller.go_to_session(session.guid)
         page = await editor(scene, ada.unique_name)
 
         page.context.tasks.start_task(page.delete_persona())

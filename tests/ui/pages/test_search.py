@@ -113,7 +113,7 @@ async def test_the_open_conversation_comes_first_and_can_be_searched_alone(tmp_p
     async with opened(tmp_path) as scene:
         old, _said = await add_conversation(scene, "mira", "The old one", "A lantern.", days=90)
         await add_conversation(scene, "edmund", "The new one", "Another lantern.", days=1)
-        await scene.controller.sessions.go_to_session(old.guid)
+        await scene.controller.session_controller.go_to_session(old.guid)
         page = search_page(scene)
 
         QTest.keyClicks(page.search, "lantern")
@@ -132,7 +132,7 @@ async def test_whole_words_come_before_words_that_only_begin_alike(tmp_path: Pat
         here, _said = await add_conversation(scene, "mira", "Here", "Yakima swears.", "The yak is cold.", days=90)
         await add_conversation(scene, "edmund", "Newest", "Yakutsk.", days=1)
         await add_conversation(scene, "edmund", "Older", "Two yaks, please.", days=2)
-        await scene.controller.sessions.go_to_session(here.guid)
+        await scene.controller.session_controller.go_to_session(here.guid)
         page = search_page(scene)
 
         QTest.keyClicks(page.search, "yak")
@@ -324,7 +324,7 @@ async def test_a_message_on_a_branch_out_of_sight_is_gone_to_as_well(tmp_path: P
         words = [Alternative(content="Aside.")]
         aside = Message(session_id=session.guid, role=Role.USER, parent_id=said[0].id, alternatives=words)
         await scene.services.session_store.add_message(aside)
-        await scene.controller.sessions.go_to_session(session.guid)
+        await scene.controller.session_controller.go_to_session(session.guid)
         page = search_page(scene)
 
         QTest.keyClicks(page.search, "lantern")
@@ -421,7 +421,7 @@ async def test_enter_opens_no_result_of_the_text_before(tmp_path: Path, monkeypa
 
 async def test_an_incognito_conversation_is_searched_while_it_lasts(tmp_path: Path):
     async with opened(tmp_path) as scene:
-        scene.controller.sessions.start_incognito("mira")
+        scene.controller.session_controller.start_incognito("mira")
         await until(lambda: scene.session is not None and scene.session.is_incognito)
         said = [Alternative(content="Where is the zeppelin?")]
         message = Message(session_id=scene.session.guid, role=Role.USER, speaker_name="Tomas", alternatives=said)

@@ -316,7 +316,7 @@ async def test_deleting_names_the_conversation_and_can_be_taken_back(tmp_path: P
 async def test_the_conversation_that_is_open_follows_what_is_done_to_it(tmp_path: Path):
     async with opened(tmp_path) as scene:
         session = await add_conversation(scene, "The storm", *LINES)
-        await scene.controller.sessions.go_to_session(session.guid)
+        await scene.controller.session_controller.go_to_session(session.guid)
         await until(lambda: scene.words[:1] == [LINES[0]])
         page = await session_page(scene, session)
         await transcript_of(page, 6)
@@ -356,7 +356,7 @@ async def test_the_list_says_when_a_part_is_being_written(tmp_path: Path):
 async def test_a_message_is_said_in_other_words_and_in_its_own_again(tmp_path: Path):
     async with opened(tmp_path) as scene:
         session = await add_conversation(scene, "The storm", *LINES)
-        await scene.controller.sessions.go_to_session(session.guid)
+        await scene.controller.session_controller.go_to_session(session.guid)
         await until(lambda: scene.words[:1] == [LINES[0]])
         page = await session_page(scene, session)
         await transcript_of(page, 6)

@@ -101,7 +101,7 @@ async def test_emptying_takes_everything_and_says_how_much(tmp_path: Path):
 async def test_a_restored_message_is_back_in_the_open_conversation(tmp_path: Path):
     async with opened(tmp_path) as scene:
         session = await add_conversation(scene, "The storm", "One.", "Two.", "Three.")
-        await scene.controller.sessions.go_to_session(session.guid)
+        await scene.controller.session_controller.go_to_session(session.guid)
         await until(lambda: scene.words == ["One.", "Two.", "Three."])
         middle = scene.controller.messages.outline(1).id
         await scene.controller.replies.delete_message(session.guid, middle)

@@ -15,8 +15,8 @@ from lethe_app.domain.clock import now
 from lethe_app.domain.web import WebHit
 from lethe_app.services.memory.proactive import build_hidden_message
 from lethe_app.services.web.chat_lookup import WebLookup, build_note, parse_note
-from lethe_app.ui.transcript.model.annotations import SourceAnnotations
-from lethe_app.ui.transcript.painting.source_list import format_source, host_of
+from lethe_app.ui.transcript.model.annotations import HiddenMessages
+from lethe_app.ui.transcript.painting.reply_lists import format_source, host_of
 from tests.ui.window_scene import Scene, opened, until
 from tests.web.server import Reply, Site, serving
 
@@ -161,7 +161,7 @@ def test_only_http_addresses_become_links():
     note = build_note(WebLookup("x", (*foul, *SOURCES)))
     line = Message(session_id=SESSION, role=Role.SYSTEM, hidden=True, note=note)
     user, reply = Message(session_id=SESSION, role=Role.USER), Message(session_id=SESSION, role=Role.ASSISTANT)
-    marks = SourceAnnotations()
+    marks = HiddenMessages()
 
     marks.add_inserted_message(line, user.id)
 

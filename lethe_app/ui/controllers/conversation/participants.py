@@ -9,8 +9,8 @@ from PySide6.QtCore import Signal
 
 from lethe_app.errors import FileError
 from lethe_app.ui.controllers.controller import Controller
+from lethe_app.ui.core.avatars import UNDECIDED_SPEAKER
 from lethe_app.ui.core.formatting import join_with_and, join_with_or
-from lethe_app.ui.transcript.avatars import UNDECIDED_SPEAKER
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

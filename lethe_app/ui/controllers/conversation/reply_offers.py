@@ -14,7 +14,7 @@ from lethe_app.ui.chat.tool_permission_card import ToolCard
 from lethe_app.ui.controllers.controller import Controller
 from lethe_app.ui.core.accessibility import announce
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3
-from lethe_app.ui.transcript.model.reply_ratings import format_rating
+from lethe_app.ui.transcript.model.annotations import format_rating
 from lethe_app.ui.transcript.row_layout import AVATAR_COLUMN_WIDTH, COLUMN_MARGIN, MAX_COLUMN_WIDTH
 from lethe_app.ui.widgets.buttons import build_button
 from lethe_app.ui.widgets.layouts import build_row
@@ -36,16 +36,16 @@ if TYPE_CHECKING:
 class FeedbackController(Controller):
     """Connects the thumbs of the transcript with the feedback service, once per window."""
 
-    def __init__(self, window: MainWindow, tasks: TaskRunner, view: ChatView, service: FeedbackService) -> None:
+    def __init__(self, window: MainWindow, tasks: TaskRunner, view: ChatView, feedback: FeedbackService) -> None:
         super().__init__(window, tasks)
-        self._view, self._service, self._ratings = view, service, view.chat_model.annotations.ratings
+        self._view, self._feedback, self._ratings = view, feedback, view.chat_model.annotations.ratings
         view.rating_requested.connect(
             lambda message_id, rating: self._tasks.start_task(self._save_rating(message_id, ReplyRating(rating)))
         )
-        self.follow(tasks.create_callback(self._ratings.refresh, key="ratings"), service.changed)
+        self.follow(tasks.create_callback(self._ratings.refresh, key="ratings"), feedback.changed)
 
     async def _save_rating(self, message_id: UUID, rating: ReplyRating) -> None:
-        await self._service.rate_reply(message_id, rating)
+        await self._feedback.rate_reply(message_id, rating)
         await self._ratings.load([message_id])
         row = self._view.chat_model.row_of(message_id)
         if row is not None:

@@ -26,8 +26,8 @@ from lethe_app.services.events import (
     WebSearchStarted,
 )
 from lethe_app.ui.chat.status_line import StatusLine
+from lethe_app.ui.core.avatars import UNDECIDED_SPEAKER
 from lethe_app.ui.core.formatting import format_token_count, format_tool_results
-from lethe_app.ui.transcript.avatars import UNDECIDED_SPEAKER
 from lethe_app.ui.transcript.model.chat_model import ChatModel
 
 STATUS_ACTIVITIES: dict[type, str] = {

@@ -9,7 +9,7 @@ from lethe_app.domain.web import Inquiry, InquiryState, PageSummary, SearchRound
 from lethe_app.ui.core.formatting import format_count, format_token_count
 from lethe_app.ui.core.labels.dates import format_duration, format_relative_date, format_time
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2
-from lethe_app.ui.transcript.painting.source_list import format_source
+from lethe_app.ui.transcript.painting.reply_lists import format_source
 from lethe_app.ui.widgets.card_column import create_card, fill_layout
 from lethe_app.ui.widgets.detail_pane import DetailPane
 from lethe_app.ui.widgets.labels import build_small_label, create_text_label

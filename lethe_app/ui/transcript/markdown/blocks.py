@@ -10,8 +10,7 @@ from enum import Enum
 
 from markdown_it.token import Token
 
-from lethe_app.ui.transcript.markdown.open_actions import close_open_action
-from lethe_app.ui.transcript.markdown.parser import is_too_deep, parse_blocks
+from lethe_app.ui.transcript.markdown.parser import close_open_action, is_too_deep, parse_blocks
 from lethe_app.ui.transcript.markdown.spans import LINE_BREAK, TextSpan, convert_tokens, create_plain_spans
 from lethe_app.ui.transcript.markdown.speech import QuotationEnd, find_quote_end, mark_speech, unmark_speech
 

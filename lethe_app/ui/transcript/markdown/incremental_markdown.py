@@ -12,8 +12,7 @@ from lethe_app.ui.transcript.markdown.blocks import (
     parse_message,
     plain_text_note,
 )
-from lethe_app.ui.transcript.markdown.open_actions import close_open_action
-from lethe_app.ui.transcript.markdown.parser import is_too_deep, parse_blocks
+from lethe_app.ui.transcript.markdown.parser import close_open_action, is_too_deep, parse_blocks
 
 
 class IncrementalMarkdown:

@@ -14,7 +14,6 @@ from lethe_app.errors import LetheError
 from lethe_app.ui.core.labels.dates import format_time, local_day
 from lethe_app.ui.transcript.markdown.blocks import strip_formatting
 from lethe_app.ui.transcript.model.annotations import AnnotationQueries, MessageAnnotations, ReplyAnnotations
-from lethe_app.ui.transcript.model.growing_reply import GrowingReply
 from lethe_app.ui.transcript.model.message_pages import Loader, MessagePages
 from lethe_app.ui.transcript.model.message_rows import MAX_ROWS_ABOVE, MessageRows, outline_of
 
@@ -24,6 +23,36 @@ _INVALID_INDEX = QModelIndex()
 
 async def _load_nothing(_start: int, _count: int) -> list[Message]:
     return []
+
+
+class GrowingText:
+    """Text that is appended to often and read seldom."""
+
+    def __init__(self, text: str = "") -> None:
+        self._pieces = [text]
+
+    def append(self, piece: str) -> None:
+        """Append a piece without copying the text."""
+        self._pieces.append(piece)
+
+    @property
+    def text(self) -> str:
+        """Return the text, joining the pieces."""
+        if len(self._pieces) > 1:
+            self._pieces = ["".join(self._pieces)]
+        return self._pieces[0]
+
+
+class GrowingReply:
+    """Reply in progress, from the request until it is stored."""
+
+    def __init__(self, message: Message, is_placeholder: bool = False) -> None:
+        self.message = message
+        self.is_placeholder = is_placeholder
+        """True if `message` is a stand-in, because the reply has not begun."""
+        self.waiting_text = ""
+        """Text beside the dots, such as the progress of the prefill."""
+        self.content, self.thinking = GrowingText(message.content), GrowingText(message.thinking)
 
 
 class ChatModel(QAbstractListModel):
@@ -222,7 +251,7 @@ class ChatModel(QAbstractListModel):
 
     def insert_above(self, message: Message, next_message_id: UUID) -> None:
         """Insert a message right above another one; without effect if that is missing or the message is there already."""
-        self.annotations.add_inserted_message(message, next_message_id)
+        self.annotations.hidden_messages.add_inserted_message(message, next_message_id)
         outline, row = outline_of(message), self._rows.find_row(next_message_id)
         if row is None or any(each.id == message.id for each in self._rows.all_outlines):
             return
@@ -268,7 +297,7 @@ class ChatModel(QAbstractListModel):
             self._rows.remove(row)
             self.endRemoveRows()
         self._rows.remove_hidden(ids)
-        self.annotations.sources.remove_messages(ids)
+        self.annotations.hidden_messages.remove_messages(ids)
         for message_id in ids:
             self._pages.remove_message(message_id)
 

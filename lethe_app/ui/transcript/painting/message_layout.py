@@ -17,9 +17,8 @@ from lethe_app.ui.transcript.markdown.blocks import parse_message
 from lethe_app.ui.transcript.markdown.incremental_markdown import IncrementalMarkdown
 from lethe_app.ui.transcript.model.annotations import ReplyAnnotations
 from lethe_app.ui.transcript.painting.document import MessageDocument
-from lethe_app.ui.transcript.painting.source_list import SourceList
+from lethe_app.ui.transcript.painting.reply_lists import SourceList, ToolList
 from lethe_app.ui.transcript.painting.style import MessageStyle
-from lethe_app.ui.transcript.painting.tool_list import ToolList
 
 FOOTER_HEIGHT = 32
 """Space below the text, in which the action buttons appear."""
@@ -289,8 +288,3 @@ class MessageLayout:
             return 1, 1
         count = len(self.message.alternatives)
         return min(self.message.shown + 1, count), count
-
-    @property
-    def speaker_name(self) -> str:
-        """Return the display name of the speaker."""
-        return self.message.speaker_name if self.message else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
 
@@ -13,16 +14,17 @@ from PySide6.QtGui import (
     QPainter,
     QPalette,
     QPen,
+    QPixmap,
     QTextCharFormat,
     QTextCursor,
 )
 
 from lethe_app.domain.clock import now
+from lethe_app.ui.core.avatars import UNDECIDED_SPEAKER
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.labels.dates import format_day, format_time, local_day
 from lethe_app.ui.core.palette import AVATAR, RADIUS_CARD, SPACE_1, SPACE_2, SPACE_4
-from lethe_app.ui.transcript.avatars import AvatarCache, AvatarSource
-from lethe_app.ui.transcript.model.reply_ratings import RATING_ICONS
+from lethe_app.ui.transcript.model.annotations import RATING_ICONS
 from lethe_app.ui.transcript.painting.decorations import draw_decorations, draw_memory_chip
 from lethe_app.ui.transcript.painting.document import MessageDocument
 from lethe_app.ui.transcript.painting.message_layout import (
@@ -35,6 +37,8 @@ from lethe_app.ui.transcript.painting.message_layout import (
 from lethe_app.ui.transcript.painting.style import MessageStyle
 from lethe_app.ui.transcript.row_layout import AVATAR_COLUMN_WIDTH
 
+AvatarSource = Callable[[str, str], QPixmap]
+"""Return the avatar of a speaker with a name: the picture, or the initial of the name."""
 ALIGN_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 ALIGN_CENTRE = Qt.AlignmentFlag.AlignCenter
 
@@ -73,8 +77,7 @@ class MessagePainter:
     """Painter of messages in one style."""
 
     def __init__(self, style: MessageStyle, avatars: AvatarSource) -> None:
-        self.style = style
-        self._avatar_cache = AvatarCache(style, avatars)
+        self.style, self._avatars = style, avatars
 
     def draw_message(
         self, painter: QPainter, message_layout: MessageLayout, left: int, top: int, paint_state: PaintState
@@ -105,14 +108,12 @@ class MessagePainter:
     def _draw_footer(self, painter: QPainter, message_layout: MessageLayout, paint_state: PaintState) -> None:
         if message_layout.end_mark:
             self._draw_end_mark(painter, message_layout)
-        if message_layout.source_list is not None and not paint_state.is_edited:
-            painter.translate(0, message_layout.sources_top)
-            message_layout.source_list.draw(painter)
-            painter.translate(0, -message_layout.sources_top)
-        if message_layout.tool_list is not None and not paint_state.is_edited:
-            painter.translate(0, message_layout.tools_top)
-            message_layout.tool_list.draw(painter)
-            painter.translate(0, -message_layout.tools_top)
+        lists = (message_layout.source_list, message_layout.sources_top), (message_layout.tool_list, message_layout.tools_top)
+        for reply_list, top in lists:
+            if reply_list is not None and not paint_state.is_edited:
+                painter.translate(0, top)
+                reply_list.draw(painter)
+                painter.translate(0, -top)
         if message_layout.annotations.recalled.total and not paint_state.is_edited:
             draw_memory_chip(painter, message_layout, self.style, is_highlighted=paint_state.is_highlighted)
         is_number_covered = message_layout.is_growing or paint_state.has_actions or paint_state.is_edited
@@ -160,8 +161,9 @@ class MessagePainter:
         if message is None:
             return
         top = message_layout.header_top
-        avatar = self._avatar_cache.get(message.speaker, message_layout.speaker_name, painter.device().devicePixelRatioF())
-        painter.drawPixmap(-AVATAR_COLUMN_WIDTH, top + 1, avatar)
+        # The names of all who may answer would give the initial of the first.
+        shown_name = UNDECIDED_SPEAKER if message.speaker == UNDECIDED_SPEAKER else message.speaker_name
+        painter.drawPixmap(-AVATAR_COLUMN_WIDTH, top + 1, self._avatars(message.speaker, shown_name))
         metrics = QFontMetrics(self.style.name_font)
         baseline = top + metrics.ascent()
         time_text = format_time(message.time) if not message_layout.is_growing or message.content else ""
@@ -172,7 +174,7 @@ class MessagePainter:
             - SPACE_4
             - (RATING_ICON_SIZE + SPACE_2 if message_layout.annotations.rating else 0)
         )
-        name = metrics.elidedText(message_layout.speaker_name, Qt.TextElideMode.ElideRight, name_width)
+        name = metrics.elidedText(message.speaker_name, Qt.TextElideMode.ElideRight, name_width)
         painter.setFont(self.style.name_font)
         painter.setPen(self.style.text)
         painter.drawText(0, baseline, name)
