@@ -99,7 +99,7 @@ class BackgroundServices(CoreServices):
     retention = service(Retention)
     day_store = service(DayStore)
     key_moments = service(KeyMoments, days="day_store", store="key_moment_store")
-    erasure = service(Erasure, records="trash.records")
+    erasure = service(Erasure, records="trash_listing")
     days = service(Days, days="day_store")
     goals = service(GoalService)
 

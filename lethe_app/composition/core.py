@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 from lethe_app.agents.budget import DailyBudget
 from lethe_app.composition.creation import service
+from lethe_app.domain.changes import TrashKind
 from lethe_app.domain.model import EngineCheck, LoadedModel
 from lethe_app.llm.client import ModelClient
 from lethe_app.paths import Paths
@@ -34,7 +37,7 @@ from lethe_app.services.indexing.worlds import WorldPassages
 from lethe_app.services.library import Library
 from lethe_app.services.maintenance.backups import BackupService
 from lethe_app.services.maintenance.doctor import Doctor
-from lethe_app.services.maintenance.trash import FileTrash, RecordTrash, Trash
+from lethe_app.services.maintenance.trash import FileTrash, Trash
 from lethe_app.services.memory.cache import MemoryCache
 from lethe_app.services.memory.facts import FactService
 from lethe_app.services.memory.key_moment_store import KeyMomentStore
@@ -103,6 +106,7 @@ from lethe_app.storage.memory.facts import FactStore
 from lethe_app.storage.memory.memories import MemoryStore
 from lethe_app.storage.memory.turn_memories import TurnMemories
 from lethe_app.storage.memory.world_usage import WorldUsage
+from lethe_app.storage.trash_listing import TrashListing
 
 if TYPE_CHECKING:
     from lethe_app.services.imports.service import ImportService
@@ -323,8 +327,24 @@ class CoreServices:
     downloads = service(Downloads)
     presets = service(PresetService, changed="library.changed")
     file_trash = service(FileTrash)
-    record_trash = service(RecordTrash)
-    trash = service(Trash, files="file_trash", records="record_trash")
+    trash_listing = service(TrashListing)
+
+    @cached_property
+    def restorers(self) -> dict[TrashKind, Callable[[str], Awaitable[object]]]:
+        """Functions that restore what was deleted, by kind."""
+        return {
+            TrashKind.CONVERSATION: lambda id_: self.sessions.restore(UUID(id_)),
+            TrashKind.MESSAGE: lambda id_: self.session_editing.restore_message(UUID(id_)),
+            TrashKind.MEMORY: lambda id_: self.memory.restore(UUID(id_)),
+            TrashKind.FACT: lambda id_: self.facts.restore(UUID(id_)),
+            TrashKind.PERSONA: lambda path: self.library.restore_persona(Path(path)),
+            TrashKind.USER_PERSONA: lambda path: self.library.restore_persona(Path(path)),
+            TrashKind.WORLD: lambda path: self.library.restore_world(Path(path)),
+            TrashKind.PRESET: lambda path: self.presets.restore(Path(path)),
+            TrashKind.NOTEBOOK: lambda path: self.notebooks.restore(Path(path)),
+        }
+
+    trash = service(Trash, files="file_trash", records="trash_listing")
 
     def loaded_model(self) -> LoadedModel | None:
         """Return the loaded model; None if there is none."""

@@ -158,7 +158,9 @@ class Library:
 
     async def restore_world(self, trashed: Path) -> str:
         """Restore a world from the trash; return its name, which differs if its own is taken by now."""
-        return await self.run_in_storage_thread(lambda: self._worlds.restore(trashed))
+        stem = await self.run_in_storage_thread(lambda: self._worlds.restore(trashed))
+        self.changed.notify(None)
+        return stem
 
     async def instruct_presets(self) -> dict[str, InstructPreset]:
         """Return all instruct presets by file name."""

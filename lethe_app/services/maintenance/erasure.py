@@ -12,14 +12,16 @@ from lethe_app.services.documents.service import DocumentService
 from lethe_app.services.events import Listeners
 from lethe_app.services.indexing.service import IndexingService
 from lethe_app.services.library import Library
-from lethe_app.services.maintenance.trash import RecordTrash
+from lethe_app.services.maintenance.trash import app_state_keys
 from lethe_app.services.memory.service import MemoryService
 from lethe_app.services.notebooks.service import NotebookService
 from lethe_app.services.prompting.cache_state import CacheState
 from lethe_app.services.sessions.archive_queue import ArchiveQueue
 from lethe_app.services.sessions.editing import SessionEditing, SessionsChanged
+from lethe_app.services.web import gate
 from lethe_app.storage.backup import delete_backups
 from lethe_app.storage.chats.days import DayStore
+from lethe_app.storage.trash_listing import TrashListing
 
 
 class Erasure:
@@ -30,7 +32,7 @@ class Erasure:
 
     def __init__(
         self,
-        records: RecordTrash,
+        records: TrashListing,
         notebooks: NotebookService,
         documents: DocumentService,
         memory: MemoryService,
@@ -46,7 +48,7 @@ class Erasure:
     async def erase_all(self) -> None:
         """Erase what everybody remembers, also personas that were deleted. Raise StorageError."""
         await self.erase(await self.persona_ids())
-        await self._records.erase_web_log()
+        await self._records.erase_app_state(gate.SCOPE)  # which contains what was searched for
 
     async def persona_ids(self) -> list[str]:
         """Return the ids of all personas, also of those that were deleted."""
@@ -56,7 +58,7 @@ class Erasure:
     async def erase(self, persona_ids: Sequence[str]) -> None:
         """Erase what these personas remember. Raise StorageError."""
         for persona_id in persona_ids:
-            await self._records.erase_persona(persona_id)
+            await self._records.erase_persona(persona_id, app_state_keys(persona_id))
             await self._notebooks.erase_all(persona_id)
             await self._documents.remove_all(persona_id)
         await self.finish(persona_ids)

@@ -55,7 +55,7 @@ class Retention:
         if not self._preferences.current.keep_voice_transcripts:
             await self.delete_voice_transcripts()
         if not self._preferences.current.keep_retrieved_context and await self._turn_memories.strip_texts():
-            await self._trash.records.scrub()
+            await self._trash.scrub()
 
     async def delete_old_sessions(self) -> None:
         """Delete the conversations permanently that had no message for longer than the setting says, except pinned ones. Facts

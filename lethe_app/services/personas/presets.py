@@ -20,6 +20,7 @@ from lethe_app.storage.atomic import write_atomically
 from lethe_app.storage.database import Database
 from lethe_app.storage.files.collection import FileCollection
 from lethe_app.storage.files.json_files import read_model, write_model
+from lethe_app.storage.files.trashed_files import preset_kind
 
 T = TypeVar("T", bound=InstructPreset | SamplerPreset | SystemPreset)
 R = TypeVar("R")
@@ -84,9 +85,16 @@ class PresetService:
         """Move the user's file to the trash and return its path there. Raise ReadOnly for a shipped preset."""
         return await self._run_and_notify(lambda: self._collections[kind].delete(key))
 
-    async def restore(self, kind: type[T], trashed: Path) -> str:
-        """Restore a preset from the trash and return its key."""
-        return await self._run_and_notify(lambda: self._collections[kind].restore(trashed))
+    async def restore(self, trashed: Path) -> str:
+        """Restore a preset from the trash and return its key. Raise FileError if it cannot be read."""
+
+        def work() -> str:
+            kind = preset_kind(trashed)
+            if kind is None:
+                raise FileError(trashed, "cannot be read")
+            return self._collections[kind].restore(trashed)
+
+        return await self._run_and_notify(work)
 
     async def read_file(self, kind: type[T], path: Path) -> T:
         """Read a preset from any file, one of SillyTavern too. Raise FileError, which names the invalid field."""

@@ -28,6 +28,7 @@ from lethe_app.storage.chats.session_list import SessionLines
 from lethe_app.storage.chats.session_reshaping import SessionReshaping
 from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.database import Database
+from lethe_app.storage.trash_listing import TrashListing
 
 COPIED = {"persona_id", "user_id", "scenario", "is_roleplay", "relevance", "insertion", "priority", "sticky", "protected"}
 """Fields that a split-off session takes over."""
@@ -65,6 +66,7 @@ class SessionEditing:
         self._lines = SessionLines(database)
         self._reshaping = SessionReshaping(database)
         self._archive_jobs = ArchiveJobs(database)
+        self._trash = TrashListing(database)
         self._session_store, self._participants, self._sessions = session_store, participants, sessions
         self._archive_queue, self._archiver = archive_queue, archiver
         self._stable_prefixes, self._cache_state = stable_prefixes, cache_state
@@ -125,6 +127,13 @@ class SessionEditing:
             raise LetheError("This conversation is too short to be summarised.", "Write the summary yourself.")
 
     # Messages
+
+    async def restore_message(self, guid: UUID) -> None:
+        """Restore a message with the hidden messages that were deleted with it. Raise LetheError if it is not stored any
+        more.
+        """
+        await self._session_store.restore_message(*map(UUID, await self._trash.ids_with_hidden_notes(str(guid))))
+        await self.invalidate([(await self._session_store.message(guid)).session_id])
 
     async def remake_parts(self, guid: UUID) -> None:
         """Make the parts of a session again after messages of it were erased, if it was archived. What the user wrote

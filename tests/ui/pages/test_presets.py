@@ -185,7 +185,7 @@ async def test_a_deleted_preset_can_be_taken_back(tmp_path: Path):
 
         trashed = await presets.delete(SamplerPreset, key)
         assert key not in {one.key for one in await presets.list_presets(SamplerPreset)}
-        assert await presets.restore(SamplerPreset, trashed) == key
+        assert await presets.restore(trashed) == key
 
         assert key in {one.key for one in await presets.list_presets(SamplerPreset)}
 

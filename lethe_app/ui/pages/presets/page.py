@@ -331,7 +331,7 @@ class PresetPage(Page):
         self._spawn(self._restore_preset(kind, trashed))
 
     async def _restore_preset(self, kind: type[Any], trashed: Path) -> None:
-        key = await self._presets.restore(kind, trashed)
+        key = await self._presets.restore(trashed)
         if kind is self._kind:
             await self._show_kind(kind, key)
 

@@ -213,7 +213,7 @@ class SessionEdits(QObject):
             self._notify_undoable(self.tr("The message was deleted."), undo_step)
 
         async def undo_step() -> None:
-            await self._services.trash.records.restore_message(message.id)
+            await self._session_editing.restore_message(message.id)
             self._on_changed(message.session_id)
 
         self._commands.run_command(self.tr("deleting a message"), redo_step, undo_step)
