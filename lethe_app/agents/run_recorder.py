@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 
 from lethe_app.domain.agent_runs import ProducedRecord, RunOutcome, TaskRun
 from lethe_app.domain.clock import now
@@ -36,13 +36,6 @@ class RunRecorder:
         """Record a result, once."""
         if result not in self.run.made:
             self.run = self.run.model_copy(update={"made": (*self.run.made, result)})
-            await self._runs.save_run(self.run)
-
-    async def remove_results(self, results: Collection[ProducedRecord]) -> None:
-        """Remove results that were recorded in advance but not made."""
-        remaining = tuple(result for result in self.run.made if result not in results)
-        if remaining != self.run.made:
-            self.run = self.run.model_copy(update={"made": remaining})
             await self._runs.save_run(self.run)
 
     async def replace_result(self, old: ProducedRecord, new: ProducedRecord) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -34,12 +34,6 @@ old sessions are processed at once.
 """
 LINES_PER_PORTION = 30
 RETRY_LATER_ERRORS = (ModelMissing, EngineUnreachable)
-FactsCallback = Callable[[Sequence[ExtractedFact]], Awaitable[None]]
-"""Callback that receives facts before they are stored, so that they can be undone whatever happens in between."""
-
-
-async def _ignore_facts(_facts: Sequence[ExtractedFact]) -> None:
-    return
 
 
 @dataclass(frozen=True)
@@ -58,10 +52,8 @@ class SessionConclusions:
     conclusions: Sequence[Conclusion] = ()
     subject: str = ""
     """Common subject of the conclusions, if a model named one."""
-    extracted_facts: Sequence[ExtractedFact] = ()
-    """Facts that were about to be stored."""
     learnt: Sequence[ExtractedFact] = ()
-    """Those of them that were new."""
+    """New facts, which a model found."""
 
 
 class ConclusionService:
@@ -77,13 +69,8 @@ class ConclusionService:
         qualification: Qualification,
         preferences: Preferences,
     ) -> None:
-        self._facts, self._fact_store, self._structured_output, self._qualification, self._preferences = (
-            facts,
-            fact_store,
-            structured_output,
-            qualification,
-            preferences,
-        )
+        self._facts, self._fact_store = facts, fact_store
+        self._structured_output, self._qualification, self._preferences = structured_output, qualification, preferences
         self._extraction = LlmFactExtraction(structured_output)
 
     def would_ask_model(self, ended: datetime) -> bool:
@@ -92,20 +79,18 @@ class ConclusionService:
         may_write = verdict is not None and verdict.may_write_facts and self._preferences.current.fact_retrieval
         return may_write and elapsed(ended, now()) <= MAX_SESSION_AGE_FOR_MODEL
 
-    async def collect_conclusions(
-        self, conversation: FinishedConversation, before_store: FactsCallback = _ignore_facts
-    ) -> SessionConclusions:
-        """Return the conclusions of a session. `before_store` receives new facts before they are stored. Raise ModelMissing or
-        EngineUnreachable if a model would be asked but is not available.
+    async def collect_conclusions(self, conversation: FinishedConversation) -> SessionConclusions:
+        """Return the conclusions of a session. Raise ModelMissing or EngineUnreachable if a model would be asked but is not
+        available.
         """
         persona_id, subject = conversation.session.persona_id, ""
-        facts, extracted_facts, learnt = list[ExtractedFact](), list[ExtractedFact](), list[ExtractedFact]()
+        facts, learnt = list[ExtractedFact](), list[ExtractedFact]()
         if self.would_ask_model(conversation.lines[-1].time) and not conversation.session.is_roleplay:
             try:
                 facts, subject = await self._ask_model(conversation)
-                extracted_facts = facts
-                await before_store(extracted_facts)
-                learnt = await self._learn(persona_id, facts)
+                before = {fact.guid for fact in await self._facts.facts_of(persona_id)}
+                await self._facts.learn(persona_id, facts)
+                learnt = [fact for fact in await self._facts.facts_of(persona_id) if fact.guid not in before]
             except RETRY_LATER_ERRORS:
                 raise
             except ModelError:
@@ -118,14 +103,8 @@ class ConclusionService:
         forgotten = {tombstone.digest for tombstone in await self._fact_store.tombstones_of(persona_id)}
         conclusions = [Conclusion(fact.fact, fact.first_seen.astimezone().date()) for fact in facts]
         return SessionConclusions(
-            [fact for fact in conclusions if fingerprint_digest(fact.text) not in forgotten], subject, extracted_facts, learnt
+            [fact for fact in conclusions if fingerprint_digest(fact.text) not in forgotten], subject, learnt
         )
-
-    async def _learn(self, persona_id: str, facts: Sequence[ExtractedFact]) -> list[ExtractedFact]:
-        """Store facts and return those that were not known before in any wording."""
-        before = {fact.guid for fact in await self._facts.facts_of(persona_id)}
-        await self._facts.learn(persona_id, facts)
-        return [fact for fact in await self._facts.facts_of(persona_id) if fact.guid not in before]
 
     async def _ask_model(self, conversation: FinishedConversation) -> tuple[list[ExtractedFact], str]:
         names = {"name": conversation.participants.persona.name, "user": conversation.participants.user.name}
@@ -154,15 +133,11 @@ class ConclusionService:
         if quotation is None or not is_confirmed(quotation.message_index, lines):
             return None
         source = lines[quotation.message_index]
-        return _fact(session, resolve_fact_dates(answer.conclusion, source.time.date(), FactKind.EVENT), source)
-
-
-def _fact(session: ChatSession, text: str, source: Utterance) -> ExtractedFact:
-    return ExtractedFact(
-        fact=text,
-        first_seen=source.time,
-        last_seen=source.time,
-        source_memories=[session.guid],
-        source_messages=[source.id],
-        made_by=MadeBy.MODEL,
-    )
+        return ExtractedFact(
+            fact=resolve_fact_dates(answer.conclusion, source.time.date(), FactKind.EVENT),
+            first_seen=source.time,
+            last_seen=source.time,
+            source_memories=[session.guid],
+            source_messages=[source.id],
+            made_by=MadeBy.MODEL,
+        )

@@ -11,12 +11,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 from functools import partial
 from itertools import accumulate
 from uuid import UUID, uuid5
 
 from lethe_app.brain.notebooks import document as writing
-from lethe_app.brain.notebooks.document import Notebook, NotebookIndexEntry
+from lethe_app.brain.notebooks.document import Notebook
 from lethe_app.brain.notebooks.matching import (
     DistanceLimits,
     NotebookEvidence,
@@ -38,7 +39,7 @@ from lethe_app.services.indexing.calibration import Calibration
 from lethe_app.services.indexing.embedder import Embedding
 from lethe_app.services.memory.recall_context import RecallContext
 from lethe_app.services.memory.recallers import RecallCandidates
-from lethe_app.services.notebooks.service import NotebookService
+from lethe_app.services.notebooks.service import NotebookListItem, NotebookService
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.prompting.past_sessions import NotebookSections
 from lethe_app.services.scheduling.loop import BackgroundLoop, BackgroundPriority
@@ -156,28 +157,20 @@ class NotebookSelector:
         if not settings.notebooks or not settings.recalls_memories:
             return NotebookSections()
         try:
-            books = {item.name: item.notebook for item in await self._notebooks.notebooks_of(session.persona_id)}
-            entries = await self._notebooks.list_recent(session.persona_id)
+            items = await self._notebooks.notebooks_of(session.persona_id)
         except LetheError:
             return NotebookSections()  # a disk that cannot be read keeps nobody from talking
-        book = books.get(await self.open_notebook_of(session.guid))
+        open_name = await self.open_notebook_of(session.guid)
+        book = next((item.notebook for item in items if item.name == open_name), None)
         text = await self._render_fitting(book, int(context * CONTEXT_SHARE)) if book is not None else ""
-        lines = await self._fit_lines(
-            [format_recent(entry, books[entry.name]) for entry in entries if entry.name in books], int(context * RECENT_SHARE)
-        )
+        lines = [format_recent(item, item.when) for item in items if item.when is not None]
+        used = accumulate(await self._token_counts.count(lines))
+        lines = lines[: max(MIN_LISTED, sum(tokens <= int(context * RECENT_SHARE) for tokens in used))]
         recent_text = "\n".join([RECENT_HEADING, *lines]) if lines else ""
         tokens = sum(await self._token_counts.count([section for section in (text, recent_text) if section])) + 4
-        contains = partial(writing.contains_statement, book) if book is not None and text else None
-        return (
-            NotebookSections(text, recent_text, tokens, contains)
-            if contains is not None
-            else NotebookSections(text, recent_text, tokens)
-        )
-
-    async def _fit_lines(self, lines: Sequence[str], token_limit: int) -> Sequence[str]:
-        """Return the first lines that fit into `token_limit` tokens, at least `MIN_LISTED`."""
-        used = list(accumulate(await self._token_counts.count(list(lines))))
-        return lines[: max(MIN_LISTED, sum(tokens <= token_limit for tokens in used))]
+        if book is None or not text:
+            return NotebookSections(text, recent_text, tokens)
+        return NotebookSections(text, recent_text, tokens, partial(writing.contains_statement, book))
 
     def vectors_of(self, texts: Sequence[str]) -> list[bytes] | None:
         """Return the embeddings of these texts; None if any is not computed yet."""
@@ -240,10 +233,10 @@ def parse_state(state: object) -> tuple[str, int]:
     return (str(state.get("name", "")), int(state.get("untouched", 0))) if isinstance(state, dict) else ("", 0)
 
 
-def format_recent(recent: NotebookIndexEntry, book: Notebook) -> str:
+def format_recent(item: NotebookListItem, when: datetime) -> str:
     """Return a line of the list of recent subjects."""
-    row = f"- {book.title} ({writing.format_days_ago(recent.when, now().astimezone())})"
-    return f"{row}: {recent.summary}" if recent.summary else row
+    row = f"- {item.notebook.title} ({writing.format_days_ago(when, now().astimezone())})"
+    return f"{row}: {item.summary}" if item.summary else row
 
 
 def texts_of(book: Notebook) -> list[str]:

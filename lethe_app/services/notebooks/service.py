@@ -30,11 +30,12 @@ MAX_TITLE_CHARACTERS = 80
 
 @dataclass(frozen=True)
 class NotebookListItem:
-    """Notebook in a list, with the time of its last automatic entry."""
+    """Notebook in a list, with the time and the summary of its last automatic entry."""
 
     notebook: Notebook
     when: datetime | None
-    """Time of the last automatic entry; None if unknown."""
+    """None if unknown."""
+    summary: str = ""
 
     @property
     def name(self) -> str:
@@ -73,8 +74,10 @@ class NotebookService:
         """Return the notebooks that can be read, the most recently written first."""
 
         def work() -> list[NotebookListItem]:
-            recents = {entry.name: entry.when for entry in writing.parse_index(self._files.read_index(persona_id))}
-            return [NotebookListItem(notebook, recents.get(notebook.name)) for notebook in self.read_all(persona_id)]
+            recents = {entry.name: (entry.when, entry.summary) for entry in self._read_index(persona_id)}
+            return [
+                NotebookListItem(notebook, *recents.get(notebook.name, (None, ""))) for notebook in self.read_all(persona_id)
+            ]
 
         items = await self._database.run_outside_transaction(work)
         return sorted(
@@ -96,15 +99,6 @@ class NotebookService:
     async def load_texts(self, persona_id: str) -> dict[str, str]:
         """Return the texts of all files that can be read, by name."""
         return await self._database.run_outside_transaction(lambda: dict(self._files.read_all(persona_id).texts))
-
-    async def list_recent(self, persona_id: str) -> list[NotebookIndexEntry]:
-        """Return the subjects that were written about last, newest first; those without a file are left out."""
-
-        def work() -> list[NotebookIndexEntry]:
-            texts = self._files.read_all(persona_id).texts
-            return [recent for recent in writing.parse_index(self._files.read_index(persona_id)) if recent.name in texts]
-
-        return await self._database.run_outside_transaction(work)
 
     # Writing
 
@@ -237,16 +231,6 @@ class NotebookService:
 
         return await self._run_and_notify(persona_id, work)
 
-    async def mark_automatic(self, persona_id: str, names: Collection[str]) -> None:
-        """Mark the notebooks that an earlier version created without the user, unless that was recorded since."""
-
-        def work() -> None:
-            present = self._files.read_all(persona_id).texts.keys() & names
-            if present and not self._files.has_automatic_list(persona_id):
-                self._files.write_automatic(persona_id, present)
-
-        await self._database.run_outside_transaction(work)
-
     async def restore_texts(self, persona_id: str, removed_names: Sequence[str], texts: Mapping[str, str]) -> None:
         """Restore notebooks as they were before a split, merge or rename; the files in `removed_names` go to the trash."""
 
@@ -288,10 +272,10 @@ class NotebookService:
         """
 
         def update_index() -> None:
-            recents = writing.parse_index(self._files.read_index(persona_id))
+            recents = self._read_index(persona_id)
             kept = [one for one in recents if not day <= one.when.astimezone().date() <= day + timedelta(days=1)]
             if len(kept) < len(recents):
-                self._files.write_index(persona_id, writing.render_index(kept))
+                self._write_index(persona_id, kept)
 
         await self._database.run_outside_transaction(update_index)
 
@@ -344,13 +328,20 @@ class NotebookService:
             known = self._parsed[persona_id, name] = (text, writing.parse_notebook(name, text))
         return known[1]
 
+    def _read_index(self, persona_id: str) -> list[NotebookIndexEntry]:
+        """Return the entries of the index, newest first."""
+        return writing.parse_index(self._files.read_index(persona_id))
+
+    def _write_index(self, persona_id: str, entries: Sequence[NotebookIndexEntry]) -> None:
+        self._files.write_index(persona_id, writing.render_index(entries))
+
     def _blank_summaries(self, persona_id: str, names: Collection[str], removed_texts: Collection[str]) -> None:
         """Remove summaries that repeat a removed line from the index."""
         repeated = {writing.to_single_line(text, writing.MAX_SUMMARY_LENGTH) for text in removed_texts}
-        entries = writing.parse_index(self._files.read_index(persona_id))
+        entries = self._read_index(persona_id)
         blanked = [replace(one, summary="") if one.name in names and one.summary in repeated else one for one in entries]
         if blanked != entries:
-            self._files.write_index(persona_id, writing.render_index(blanked))
+            self._write_index(persona_id, blanked)
 
     def _is_automatic(self, persona_id: str, notebook: Notebook) -> bool:
         return notebook.name in self._files.read_automatic(persona_id)
@@ -370,7 +361,7 @@ class NotebookService:
         *,
         are_automatic: bool = False,
     ) -> None:
-        recents = writing.parse_index(self._files.read_index(persona_id))
+        recents = self._read_index(persona_id)
         written_times = [recent.when for recent in recents if recent.name in removed_names]
         when = max(written_times) if written_times else now()
         new_recents = [NotebookIndexEntry(when, name, summary) for name in new_texts]
@@ -384,15 +375,13 @@ class NotebookService:
         self._files.write_automatic(persona_id, automatic | (new_texts.keys() if are_automatic else set()))
 
     def _update_index(self, persona_id: str, new_recents: Sequence[NotebookIndexEntry]) -> None:
-        recents = writing.parse_index(self._files.read_index(persona_id))
+        recents = self._read_index(persona_id)
         texts = self._files.read_all(persona_id).texts
         removed_names = [recent.name for recent in recents if recent.name not in texts]
-        self._files.write_index(persona_id, writing.render_index(writing.update_index(recents, new_recents, removed_names)))
+        self._write_index(persona_id, writing.update_index(recents, new_recents, removed_names))
 
     def _summary_of(self, persona_id: str, name: str) -> str:
-        return next(
-            (recent.summary for recent in writing.parse_index(self._files.read_index(persona_id)) if recent.name == name), ""
-        )
+        return next((recent.summary for recent in self._read_index(persona_id) if recent.name == name), "")
 
     async def _run_and_notify(self, persona_id: str, work: Callable[[], T], *, only_added: bool = False) -> T:
         """Do the work in the storage thread and notify listeners. With `only_added` nothing was removed, so prompts need not be

@@ -6,14 +6,14 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from uuid import UUID
 
 from lethe_app.brain.notebooks import document as writing
 from lethe_app.brain.notebooks.document import Notebook
 from lethe_app.domain.agent_runs import ChangeState, ProducedKind, ProducedRecord, RecordedChange, TaskRun
-from lethe_app.domain.facts import ExtractedFact, MadeBy
+from lethe_app.domain.facts import MadeBy
 from lethe_app.errors import StorageError
 from lethe_app.services.background.activity_log import NOTEBOOKS, ActivityEntry
 from lethe_app.services.memory.facts import FactService
@@ -38,18 +38,22 @@ class NotebookUndo:
 
     # Recording
 
-    async def record_before(self, run_id: UUID, persona_id: str) -> RecordedChange:
-        """Record the texts of the persona's notebooks before something is written; return the proposed change."""
-        texts = await self._notebooks.load_texts(persona_id)
-        before = json.dumps(texts, ensure_ascii=False)
+    @asynccontextmanager
+    async def record(self, entry: ActivityEntry, persona_id: str) -> AsyncIterator[None]:
+        """Record what the body writes into the persona's notebooks in this run, even if an error interrupts it."""
+        before = json.dumps(await self._notebooks.load_texts(persona_id), ensure_ascii=False)
         values = {"what": NOTEBOOK_CHANGE, "reason": NOTEBOOKS.name, "before": before, "after": ""}
-        change = RecordedChange(run_id=run_id, persona_id=persona_id, state=ChangeState.PROPOSED, **values)
+        change = RecordedChange(run_id=entry.run_id, persona_id=persona_id, state=ChangeState.PROPOSED, **values)
         self._open_changes.add(change.id)
         await self._changes.save_changes(change)
-        return change
+        try:
+            yield
+        finally:
+            for made in await self._complete(change):
+                await entry.recorder.add_result(made)
 
-    async def record_after(self, change: RecordedChange) -> list[ProducedRecord]:
-        """Record the texts that have changed since then; return the written notebooks."""
+    async def _complete(self, change: RecordedChange) -> list[ProducedRecord]:
+        """Record the texts that have changed since a change was proposed; return the written notebooks."""
         before, present = json.loads(change.before), await self._notebooks.load_texts(change.persona_id)
         names = sorted(name for name in before.keys() | present.keys() if before.get(name) != present.get(name))
         old, new = ({name: texts[name] for name in names if name in texts} for texts in (before, present))
@@ -66,31 +70,10 @@ class NotebookUndo:
         """Complete the records of writes that the end of the program interrupted, so that they are listed and can be undone."""
         for change in await self._changes.changes_of(persona_id, ChangeState.PROPOSED):
             if change.what == NOTEBOOK_CHANGE and change.id not in self._open_changes:
-                made = await self.record_after(change)
+                made = await self._complete(change)
                 run = await self._task_runs.get(change.run_id) if change.run_id is not None else None
                 if run is not None and made:
                     await self._task_runs.save_run(run.model_copy(update={"made": tuple(dict.fromkeys((*run.made, *made)))}))
-
-    async def mark_created(self, persona_id: str) -> None:
-        """Mark the notebooks that were created automatically by an earlier version, which did not mark them."""
-        changes = await self._changes.changes_of(persona_id, ChangeState.APPLIED)
-        texts = [(json.loads(change.before), json.loads(change.after)) for change in changes if change.what == NOTEBOOK_CHANGE]
-        await self._notebooks.mark_automatic(
-            persona_id, {name for before, after in texts for name in after.keys() - before.keys()}
-        )
-
-    async def record_facts(self, entry: ActivityEntry, facts: Sequence[ExtractedFact]) -> None:
-        """Record facts that may be learnt in this run."""
-        for fact in facts:
-            await entry.recorder.add_result(_build_fact_result(fact))
-
-    async def keep_learnt_facts(
-        self, entry: ActivityEntry, recorded: Sequence[ExtractedFact], learnt: Sequence[ExtractedFact]
-    ) -> None:
-        """Reduce the recorded facts to those that were really learnt."""
-        learnt_guids = {fact.guid for fact in learnt}
-        await entry.recorder.remove_results([_build_fact_result(fact) for fact in recorded if fact.guid not in learnt_guids])
-        await self.record_facts(entry, learnt)
 
     # Undo
 
@@ -151,7 +134,3 @@ def remove_added_lines(text: str, before: str | None, after: str) -> str | None:
 
 def _raw_lines(book: Notebook) -> list[str]:
     return [line.raw.strip() for line in book.lines]
-
-
-def _build_fact_result(fact: ExtractedFact) -> ProducedRecord:
-    return ProducedRecord(kind=ProducedKind.FACT, id=str(fact.guid), title=fact.fact)

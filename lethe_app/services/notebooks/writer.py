@@ -12,24 +12,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from uuid import UUID
 
 from lethe_app.agents.task import TaskResult
 from lethe_app.brain.notebooks.outdated_lines import FactHistory
 from lethe_app.brain.text.utterance import to_utterances
-from lethe_app.domain.agent_runs import RunOutcome
+from lethe_app.domain.agent_runs import ProducedKind, ProducedRecord, RunOutcome
 from lethe_app.domain.chat import PartState, SessionPart, SessionSummary
 from lethe_app.errors import FileError
 from lethe_app.services.background.activity_log import NOTEBOOKS, ActivityEntry, ActivityLog
 from lethe_app.services.events import Listeners
-from lethe_app.services.extraction.conclusions import (
-    RETRY_LATER_ERRORS,
-    ConclusionService,
-    FinishedConversation,
-    SessionConclusions,
-)
+from lethe_app.services.extraction.conclusions import RETRY_LATER_ERRORS, ConclusionService, FinishedConversation
 from lethe_app.services.library import Library
 from lethe_app.services.memory.facts import FactService
 from lethe_app.services.notebooks.filer import NotebookFiler
@@ -47,42 +41,30 @@ SCOPE = "notebooks"
 """Scope of the app state: by persona, the sessions that were read and the number of messages they had then."""
 
 
-@dataclass(frozen=True)
-class UnreadSessions:
-    """Sessions of a persona that can be read now, oldest first."""
-
-    persona_id: str
-    ready: list[SessionSummary]
-    read_counts: dict[str, int]
-    """Number of messages that each stored session had when it was read, by guid."""
-
-    def is_read(self, session: SessionSummary) -> bool:
-        return self.read_counts.get(str(session.guid)) == session.messages
-
-
 class ReadingProgress:
     """Record of the sessions that were read; a session that goes on afterwards is read again."""
 
     def __init__(self, session_store: SessionStore, archive_queue: ArchiveQueue, app_state: AppState) -> None:
         self._session_store, self._archive_queue, self._app_state = session_store, archive_queue, app_state
 
-    async def list_unread(self, persona_id: str) -> UnreadSessions:
-        """Return the sessions to read. One whose facts are still to be extracted waits."""
-        stored = await self._app_state.get(SCOPE, persona_id)
-        counts = {str(guid): int(count) for guid, count in stored.items()} if isinstance(stored, dict) else {}
-        sessions = await self._session_store.sessions(persona_id)
-        unread = [
+    async def list_unread(self, persona_id: str) -> list[SessionSummary]:
+        """Return the sessions that can be read now, oldest first. One whose facts are still to be extracted waits."""
+        counts = await self._load_counts(persona_id)
+        return [
             session
-            for session in reversed(sessions)
-            if session.archived and counts.get(str(session.guid), 0) < session.messages
+            for session in reversed(await self._session_store.sessions(persona_id))
+            if session.archived and counts.get(str(session.guid), 0) < session.messages and await self._has_facts(session)
         ]
-        present = {str(session.guid): counts[str(session.guid)] for session in sessions if str(session.guid) in counts}
-        return UnreadSessions(persona_id, [session for session in unread if await self._has_facts(session)], present)
 
-    async def mark_read(self, unread: UnreadSessions, session: SessionSummary) -> None:
+    async def mark_read(self, persona_id: str, session: SessionSummary) -> None:
         """Record that a session was read."""
-        unread.read_counts[str(session.guid)] = session.messages
-        await self._app_state.set(SCOPE, unread.persona_id, dict(unread.read_counts))
+        counts = await self._load_counts(persona_id)
+        await self._app_state.set(SCOPE, persona_id, counts | {str(session.guid): session.messages})
+
+    async def _load_counts(self, persona_id: str) -> dict[str, int]:
+        """Return the number of messages that each session had when it was read, by guid."""
+        stored = await self._app_state.get(SCOPE, persona_id)
+        return {str(guid): int(count) for guid, count in stored.items()} if isinstance(stored, dict) else {}
 
     async def _has_facts(self, session: SessionSummary) -> bool:
         """Return whether fact extraction of the session is done, or none is due."""
@@ -108,10 +90,6 @@ class ConclusionWriter:
         self._participants = participants
         self._conclusions, self._notebooks, self._notebook_undo, self._filer = conclusions, notebooks, notebook_undo, filer
 
-    async def owner_of(self, persona_id: str) -> tuple[str, str]:
-        """Return the id and the name of the persona for whom sessions are read. Raise FileError if it cannot be read."""
-        return persona_id, (await self._participants.load_for_persona(persona_id)).persona.name
-
     def needs_model(self, session: SessionSummary) -> bool:
         """Return whether a model would be asked about the session."""
         return self._conclusions.would_ask_model(session.last_activity)
@@ -135,23 +113,15 @@ class ConclusionWriter:
         conversation = FinishedConversation(session, await self._participants.load_for_session(session), utterances)
         if not utterances:
             return []
+        extraction = await self._conclusions.collect_conclusions(conversation)
         if entry is None:
-            extraction = await self._conclusions.collect_conclusions(conversation)
             return await self._filer.write_conclusions(conversation, extraction)
-        extraction = await self._conclusions.collect_conclusions(conversation, partial(self._notebook_undo.record_facts, entry))
-        await self._notebook_undo.keep_learnt_facts(entry, extraction.extracted_facts, extraction.learnt)
-        return await self._write_recorded(conversation, extraction, entry) if extraction.conclusions else []
-
-    async def _write_recorded(
-        self, conversation: FinishedConversation, extraction: SessionConclusions, entry: ActivityEntry
-    ) -> list[str]:
-        """Write the conclusions, and record what was written even if an error interrupts it."""
-        change = await self._notebook_undo.record_before(entry.run_id, conversation.session.persona_id)
-        try:
+        for fact in extraction.learnt:
+            await entry.recorder.add_result(ProducedRecord(kind=ProducedKind.FACT, id=str(fact.guid), title=fact.fact))
+        if not extraction.conclusions:
+            return []
+        async with self._notebook_undo.record(entry, session.persona_id):
             return await self._filer.write_conclusions(conversation, extraction)
-        finally:
-            for made in await self._notebook_undo.record_after(change):
-                await entry.recorder.add_result(made)
 
 
 CHECK_INTERVAL = 600.0
@@ -194,7 +164,6 @@ class NotebookWriter:
             self._pending_personas |= dict.fromkeys(persona.unique_name for persona in await self._library.personas())
             for persona_id in self._pending_personas:
                 await self._notebook_undo.complete_interrupted(persona_id)
-                await self._notebook_undo.mark_created(persona_id)
         self._pending_personas |= self._postponed_personas
         self._postponed_personas = {}
         while self._pending_personas and self._preferences.current.notebooks:
@@ -207,34 +176,36 @@ class NotebookWriter:
     async def write_pending(self, persona_id: str) -> int:
         """Read all ended sessions of one persona; return the number of sessions read."""
         await self._conclusion_writer.revise_lines(persona_id)
-        unread = await self._progress.list_unread(persona_id)
-        ready = unread.ready
+        ready = await self._progress.list_unread(persona_id)
         if ready and not await self._activity_log.has_budget_left(persona_id):
             ready = [session for session in ready if not self._must_wait(persona_id, session)]
         if not ready:
             return 0
-        owner = await self._conclusion_writer.owner_of(persona_id)
-        await self._activity_log.run_action(NOTEBOOKS, owner, partial(self._read_sessions, unread, ready))
+        owner = persona_id, (await self._library.persona(persona_id)).name
+        sessions_read: list[SessionSummary] = []
+        await self._activity_log.run_action(NOTEBOOKS, owner, partial(self._read_sessions, persona_id, ready, sessions_read))
         await self._conclusion_writer.revise_lines(persona_id)  # a model repeats what an older conversation stated
-        return sum(unread.is_read(session) for session in ready)
+        return len(sessions_read)
 
-    async def _read_sessions(self, unread: UnreadSessions, ready: Sequence[SessionSummary], entry: ActivityEntry) -> TaskResult:
-        """Read the sessions one by one; the progress is stored after each."""
-        sessions_read, written = 0, list[str]()
+    async def _read_sessions(
+        self, persona_id: str, ready: Sequence[SessionSummary], sessions_read: list[SessionSummary], entry: ActivityEntry
+    ) -> TaskResult:
+        """Read the sessions one by one into `sessions_read`; the progress is stored after each."""
+        written: list[str] = []
         for session in ready:
             await self._priority.wait_for_turn_end()
-            if not await self._activity_log.has_budget_left(unread.persona_id) and self._must_wait(unread.persona_id, session):
+            if not await self._activity_log.has_budget_left(persona_id) and self._must_wait(persona_id, session):
                 continue
             entry.report_progress(f"Reading “{session.title}”" if session.title else "Reading")
             try:
                 names = await self._conclusion_writer.write_session(session.guid, entry)
             except RETRY_LATER_ERRORS:
                 break
-            sessions_read += 1
+            sessions_read.append(session)
             written += names
-            await self._progress.mark_read(unread, session)
+            await self._progress.mark_read(persona_id, session)
             await entry.recorder.save()  # with what it cost, for the question whether there is something left
-        return _build_result(sessions_read, list(dict.fromkeys(written)))
+        return _build_result(len(sessions_read), list(dict.fromkeys(written)))
 
     def _must_wait(self, persona_id: str, session: SessionSummary) -> bool:
         """Return whether the session needs a model, for which the quota of today is used up. The persona is then queued for

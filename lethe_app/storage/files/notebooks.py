@@ -87,10 +87,6 @@ class NotebookFiles:
         """Return the names of the notebooks that the user neither made nor edited."""
         return set(self._read_list(persona, AUTOMATIC).splitlines())
 
-    def has_automatic_list(self, persona: str) -> bool:
-        """Return whether it was ever recorded which notebooks the user neither made nor edited."""
-        return (self._recovered_folder(persona) / AUTOMATIC).exists()
-
     def write_automatic(self, persona: str, names: Collection[str]) -> None:
         """Store the names of the notebooks that the user neither made nor edited. Raise StorageError."""
         self._write_list(persona, AUTOMATIC, "".join(f"{name}\n" for name in sorted(names)))

@@ -252,7 +252,7 @@ async def test_a_notebook_that_grew_too_long_is_parted_and_every_line_lands_once
     assert len(names) == 2
     after = [await lines_of(services, each) for each in names]
     assert sorted(line for lines in after for line in lines) == sorted(before)
-    assert {one.name for one in await services.notebooks.list_recent(MIRA)} == set(names)
+    assert {one.name for one in await services.notebooks.notebooks_of(MIRA)} == set(names)
     assert not (services.paths.notebooks / MIRA / f"{name}.md").exists()
 
 

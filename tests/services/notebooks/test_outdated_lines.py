@@ -92,7 +92,7 @@ async def test_lines_of_facts_superseded_by_an_earlier_version_are_revised_at_th
     await services.notebooks.create(MIRA, "Work", said, "Tomas works as a baker.")
 
     assert await write(services) == ["Tomas works as a nurse.", "Tomas owns a copper mixer."]
-    (entry,) = await services.notebooks.list_recent(MIRA)
+    (entry,) = await services.notebooks.notebooks_of(MIRA)
     assert entry.summary == "", "a summary that repeats a line goes with it"
 
 
@@ -217,16 +217,6 @@ async def test_undoing_that_a_fact_was_forgotten_creates_no_notebook_that_the_us
 
 async def test_a_notebook_goes_with_the_only_day_it_was_about(services: AppServices, work: str):
     await services.days.erase((now() - timedelta(days=3)).astimezone().date(), MIRA)
-
-    assert await services.notebooks.notebooks_of(MIRA) == []
-
-
-async def test_a_notebook_that_an_earlier_version_wrote_goes_as_well(services: AppServices, work: str):
-    (services.paths.notebooks / MIRA / "automatic.txt").unlink()
-    await services.notebook_writer._notebook_undo.mark_created(MIRA)  # as at the start
-    for fact in await services.facts.facts_of(MIRA):
-        await services.facts.forget_fact(fact.guid)
-    await write(services)
 
     assert await services.notebooks.notebooks_of(MIRA) == []
 

@@ -220,7 +220,7 @@ async def test_notebooks_moods_plans_goals_and_reminders_come_along(services: Ap
             kept.notebook.title: await there.notebooks.load_text(her, kept.name)
             for kept in await there.notebooks.notebooks_of(her)
         }
-        (recent,) = await there.notebooks.list_recent(her)
+        (recent,) = [one for one in await there.notebooks.notebooks_of(her) if one.when is not None]
         moods, readings = await there.moods.load_mood(her), await there.moods.load_readings(her)
         (reminder,) = await there.reminders.reminders_of(her)
         plan, asked = await there.week.load_plan(her, Weekday.MONDAY), await there.goals.load_request(her)
@@ -284,7 +284,7 @@ async def test_two_notebooks_that_a_system_takes_for_one_find_room_beside_each_o
     received = await services.bundles.import_bundle(await services.bundles.read_bundle(file))
     her = received.persona.unique_name
     texts = [await services.notebooks.load_text(her, kept.name) for kept in await services.notebooks.notebooks_of(her)]
-    (recent,) = await services.notebooks.list_recent(her)
+    (recent,) = [one for one in await services.notebooks.notebooks_of(her) if one.when is not None]
     reported = await services.notebooks.load_text(her, recent.name)
 
     assert sorted(texts) == ["# Con\n", "# Fog\n\n- One.", "# Fog\n\n- Two."]
