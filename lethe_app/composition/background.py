@@ -30,7 +30,6 @@ from lethe_app.services.chat.prefill import PrefillService
 from lethe_app.services.chat.prompt_inspector import PromptInspector
 from lethe_app.services.chat.service import ChatService, RecallStep
 from lethe_app.services.extraction.conclusions import ConclusionService
-from lethe_app.services.extraction.structured_output import TaskModelAdapter
 from lethe_app.services.maintenance.erasure import Days, Erasure
 from lethe_app.services.maintenance.retention import Retention
 from lethe_app.services.memory.working_memory import WorkingMemory
@@ -152,8 +151,7 @@ class BackgroundServices(CoreServices):
     chat_lookup = service(WebLookupService, task_model="immediate_task_model", is_model_qualified="has_qualified_model")
     """Web search within a turn."""
 
-    task_model = service(TaskModelAdapter)
-    research = service(ResearchService, is_model_qualified="has_qualified_model")
+    research = service(ResearchService, task_model="structured_output", is_model_qualified="has_qualified_model")
 
     def context_size(self) -> int:
         """Return the context size of the loaded model in tokens; 0 without one."""

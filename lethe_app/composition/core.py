@@ -28,7 +28,7 @@ from lethe_app.services.events import Listeners, ModelReady, ModelState
 from lethe_app.services.extraction.conversation import ConversationExtraction
 from lethe_app.services.extraction.llm_facts import LlmFactExtraction
 from lethe_app.services.extraction.qualification import Qualification
-from lethe_app.services.extraction.structured_output import StructuredOutput, TaskModelAdapter
+from lethe_app.services.extraction.structured_output import StructuredOutput
 from lethe_app.services.indexing.calibration import Calibration
 from lethe_app.services.indexing.embedder import Embedding
 from lethe_app.services.indexing.passage_sources import PassageSources
@@ -225,12 +225,11 @@ class CoreServices:
     qualification = service(Qualification, folder="paths.selftest")
 
     @cached_property
-    def immediate_task_model(self) -> TaskModelAdapter:
-        """Adapter that answers task prompts within a turn; counting tokens preempts a background request under way."""
-        structured_output = StructuredOutput(
-            self.client, self.task_prompts, self.loaded_model, self.formats.renderer, self.token_counts.count, lambda: False
+    def immediate_task_model(self) -> StructuredOutput:
+        """Client of task prompts that are answered within a turn."""
+        return StructuredOutput(
+            self.client, self.task_prompts, self.loaded_model, self.formats.renderer, self.token_counts.count, None
         )
-        return TaskModelAdapter(structured_output, lambda: self.client.count(["."]))
 
     conversation_extraction = service(ConversationExtraction)
     fact_extraction_by_model = service(LlmFactExtraction)

@@ -19,7 +19,6 @@ from lethe_app.domain.memory import MemoryInsertion, MemoryType
 from lethe_app.domain.web import Inquiry, InquiryState, RequestPurpose, WebHit
 from lethe_app.errors import LetheError, NotAllowed
 from lethe_app.services.events import NoteAdded, NotesDeleted, WebSearchStarted
-from lethe_app.services.extraction.structured_output import TaskModelAdapter
 from lethe_app.services.web.chat_lookup import WebLookup, parse_note
 from tests.services.past_sessions import chats_of, copy_home, hold, opened, trusted
 from tests.services.tasks import Clock, employ_built_in, leave, newest
@@ -350,7 +349,7 @@ async def test_other_quiet_work_makes_way_for_a_search_that_somebody_waits_for(h
     async with living(home, tmp_path, site, wants, MERGED, replies=["Ada Holm did."], delay=0.01) as services:
         await services.preferences.set(web_in_chat=True)
         conversation = await hold(services)
-        tasks_model = TaskModelAdapter(services.structured_output)
+        tasks_model = services.structured_output
         gaps = dict.fromkeys(("name", "role", "context", "topic", "reason", "pages"), "")
         other = asyncio.create_task(tasks_model.ask("merge_pages", MergedPagesAnswer, **gaps))
         await asyncio.sleep(0.3)  # it is in the middle of a long answer

@@ -63,11 +63,6 @@ def use_other_seeds(attempt: int) -> Iterator[None]:
         _ATTEMPT.reset(token)
 
 
-def format_class_name(answer: type[LlmAnswer]) -> str:
-    """Return the name of an answer class in words: “own thoughts”."""
-    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", answer.__name__).lower()
-
-
 class AnswerUnusable(ModelError):
     """Raised when no answer of the model could be parsed, after several tries."""
 
@@ -84,17 +79,18 @@ class StructuredOutput:
         get_model: Callable[[], LoadedModel | None],
         choose_renderer: Callable[[LoadedModel], Awaitable[RendererChoice]],
         count: Callable[[list[str]], Awaitable[list[int]]],
-        is_busy: Callable[[], bool],
+        is_busy: Callable[[], bool] | None,
         release_after: float = RELEASE_AFTER,
     ) -> None:
         """Create the client. `get_model` returns the loaded model, `choose_renderer` its chat template; while `is_busy` returns
-        True nothing is begun.
+        True nothing is begun. None is for task prompts that the user waits for: they end other background work in progress.
         """
         self._client = client
         self._task_prompts = task_prompts
         self._get_model = get_model
         self._choose_renderer = choose_renderer
-        self._count = count
+        self.count = count
+        """Return the number of tokens of each text."""
         self._is_busy = is_busy
         self._release_after = release_after
         self._lock = asyncio.Lock()
@@ -109,7 +105,7 @@ class StructuredOutput:
         """Return the loaded model; None if there is none."""
         return self._get_model()
 
-    async def ask(self, task: str | TaskPrompt, answer: type[T], **values: str) -> T:
+    async def ask(self, task_prompt: str | TaskPrompt, answer: type[T], **values: str) -> T:
         """Return the model's answer to a task prompt whose placeholders are filled with `values`. Cancelling frees the
         model at once.
 
@@ -120,13 +116,13 @@ class StructuredOutput:
         """
         with self._hold_context():
             async with self._lock:
-                return await self._ask_until_valid(task, answer, values)
+                return await self._ask_until_valid(task_prompt, answer, values)
 
-    async def free_tokens(self, task: str | TaskPrompt, answer: type[LlmAnswer], **values: str) -> int:
+    async def free_tokens(self, task_prompt: str | TaskPrompt, answer: type[LlmAnswer], **values: str) -> int:
         """Return the number of tokens that the placeholders not given in `values` may take together. Raise ModelError."""
         model = self._require_model()
-        empty_values = dict.fromkeys(self.load_prompt(task).placeholders, "")
-        (prompt_tokens,) = await self._count([await self._render_prompt(model, task, empty_values | values)])
+        empty_values = dict.fromkeys(self.load_prompt(task_prompt).placeholders, "")
+        (prompt_tokens,) = await self.count([await self._render_prompt(model, task_prompt, empty_values | values)])
         return min(model.options.background_context, model.context) - prompt_tokens - answer.max_tokens - MARGIN
 
     async def split_to_fit(
@@ -147,11 +143,7 @@ class StructuredOutput:
         available_tokens = await self.free_tokens(task, answer, **values) - reserved_tokens
         if available_tokens < MIN_CONTENT_TOKENS:
             raise PromptTooLong("The context size is too small for this task.", "Choose a larger context size.")
-        return await split_into_portions(lines, available_tokens, self._count, max_lines, overlap)
-
-    async def count(self, texts: list[str]) -> list[int]:
-        """Return the number of tokens of each text."""
-        return await self._count(texts)
+        return await split_into_portions(lines, available_tokens, self.count, max_lines, overlap)
 
     async def _ask_until_valid(self, task: str | TaskPrompt, answer: type[T], values: dict[str, str]) -> T:
         tries = 0
@@ -167,7 +159,8 @@ class StructuredOutput:
                 LOG.info("task prompt %s, try %d: %s", self.load_prompt(task).name, tries + 1, type(error).__name__)
                 tries += 1
                 if tries == len(TEMPERATURES):
-                    raise AnswerUnusable(f"The model gave no usable {format_class_name(answer)}.") from error
+                    kind = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", answer.__name__).lower()  # “own thoughts”
+                    raise AnswerUnusable(f"The model gave no usable {kind}.") from error
 
     @contextmanager
     def _hold_context(self) -> Iterator[None]:
@@ -196,7 +189,9 @@ class StructuredOutput:
             await self._client.free_background_context()
 
     async def _wait_until_free(self) -> None:
-        while self._is_busy():  # noqa: ASYNC110 - a turn of the chat sets no event, and nobody waits for this
+        if self._is_busy is None:
+            await self._client.count(["."])  # a request of the user, which preempts a background request
+        while self._is_busy is not None and self._is_busy():  # noqa: ASYNC110 - a turn of the chat sets no event, and nobody waits for this
             await asyncio.sleep(POLL_INTERVAL)
 
     def load_prompt(self, task: str | TaskPrompt) -> TaskPrompt:
@@ -204,10 +199,9 @@ class StructuredOutput:
         return task if isinstance(task, TaskPrompt) else self._task_prompts.load_prompt(task)
 
     def _require_model(self) -> LoadedModel:
-        model = self._get_model()
-        if model is None:
+        if self.model is None:
             raise ModelMissing("No model is loaded.")
-        return model
+        return self.model
 
     async def _render_prompt(self, model: LoadedModel, task: str | TaskPrompt, values: dict[str, str]) -> str:
         if self._control_filter[0] is not model:
@@ -249,28 +243,3 @@ class StructuredOutput:
             if meter := _METER.get():
                 meter(evaluated + (generated or len(pieces)))  # of an answer that was cut off, each piece was a token or so
         return "".join(pieces), reason
-
-
-async def _do_not_preempt() -> None:
-    """Do nothing; there is no background work to end."""
-
-
-class TaskModelAdapter:
-    """Adapter of `StructuredOutput` to the interface of a task context (`AnswerModel`, `TaskModel`)."""
-
-    def __init__(self, structured_output: StructuredOutput, preempt: Callable[[], Awaitable[object]] = _do_not_preempt) -> None:
-        """Create the adapter. `preempt` is awaited before every task prompt that the user waits for; it ends other background
-        work in progress.
-        """
-        self._structured_output, self._preempt = structured_output, preempt
-        self.count = self._structured_output.count
-        """Return the number of tokens of each text."""
-
-    async def ask(self, task_prompt: str, answer: type[T], **values: str) -> T:
-        """Return the model's answer to a task prompt. Raise ModelError."""
-        await self._preempt()
-        return await self._structured_output.ask(task_prompt, answer, **values)
-
-    async def free_tokens(self, task_prompt: str, answer: type[LlmAnswer], **values: str) -> int:
-        """Return the number of tokens for the placeholders that `values` does not fill."""
-        return await self._structured_output.free_tokens(task_prompt, answer, **values)
