@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from lethe_app.cli.bundles import build_progress_printer
 from lethe_app.cli.chat import choose_persona
 from lethe_app.errors import FileError, LetheError
+from lethe_app.retrieval.memory_index import owner_of_world, owners_of
 from lethe_app.services.documents.knowledge_base import DEFAULT_COUNT, DocumentQuery
-from lethe_app.services.indexing.worlds import owner_of_world, owners_of
 
 if TYPE_CHECKING:
     from lethe_app.composition.app_services import AppServices

@@ -9,11 +9,10 @@ from uuid import UUID
 
 from lethe_app.domain.passage import DocumentChunk, TextEmbedding
 from lethe_app.retrieval.assertions import is_request
-from lethe_app.retrieval.memory_index import MemoryIndex
+from lethe_app.retrieval.memory_index import MemoryIndex, owner_of_documents
 from lethe_app.retrieval.query_terms import EVERYDAY_WORDS, parse_query
 from lethe_app.retrieval.ranking import RankedSource
 from lethe_app.retrieval.relevance_gate import BY_MEANING
-from lethe_app.services.indexing.worlds import owner_of_documents
 from lethe_app.storage.memory.documents import DocumentStore
 
 DEFAULT_COUNT, MIN_COUNT, MAX_COUNT = 3, 1, 50

@@ -15,7 +15,7 @@ from lethe_app.domain.passage import HEADING_SEPARATOR, DocumentChunk, Passage, 
 from lethe_app.errors import StorageError
 from lethe_app.retrieval import passage_builder
 from lethe_app.retrieval.assertions import is_statement
-from lethe_app.services.indexing.worlds import owner_of_documents
+from lethe_app.retrieval.memory_index import owner_of_documents, owner_of_waiting
 from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.index.pending import PendingIndex, PendingRecord
 from lethe_app.storage.memory.documents import DocumentStore
@@ -101,13 +101,6 @@ class PassageSources:
             return await self._session_store.session(guid)
         except StorageError:
             return None
-
-
-def owner_of_waiting(persona_id: str) -> str:
-    """Return the owner of passages of memories with natural insertion: they are compared with messages, but found by no
-    search.
-    """
-    return f"waiting:{persona_id}"
 
 
 def of_session(session: ChatSession) -> list[Passage]:

@@ -14,14 +14,12 @@ from lethe_app.domain.memory import MemoryInsertion
 from lethe_app.domain.passage import Passage, PassageKind
 from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.retrieval import passage_builder
-from lethe_app.retrieval.memory_index import MemoryIndex
+from lethe_app.retrieval.memory_index import MemoryIndex, owner_of_world
 from lethe_app.services.library import Library
 from lethe_app.services.scheduling.loop import BackgroundPriority
 from lethe_app.services.stored_values import read_stored
 from lethe_app.storage.key_value import AppState
 
-WORLD_PREFIX = "world:"
-"""Beginning of the owner of what belongs to a world."""
 SCOPE = "worlds"
 """Scope of the app state for the state of indexed worlds, by file name."""
 BATCH_SIZE = 100
@@ -110,21 +108,6 @@ class WorldPassages:
     async def _store_state(self, name: str, value: IndexedWorld | None) -> None:
         stored = await asyncio.to_thread(value.model_dump, mode="json") if value is not None else None
         await self._app_state.set(SCOPE, name, stored)
-
-
-def owners_of(persona_id: str, worlds: Iterable[str]) -> list[str]:
-    """Return the owners of all passages that a session with these worlds searches."""
-    return [persona_id, *map(owner_of_world, worlds)]
-
-
-def owner_of_world(name: str) -> str:
-    """Return the owner of a world's passages; every persona to which the world is assigned searches them."""
-    return f"{WORLD_PREFIX}{name}"
-
-
-def owner_of_documents(owner: str) -> str:
-    """Return the owner of the passages of a persona's or world's documents, which are searched by themselves."""
-    return f"documents:{owner}"
 
 
 def digest(world: World) -> str:

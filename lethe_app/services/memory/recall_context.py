@@ -17,8 +17,7 @@ from lethe_app.domain.chat import Alternative, ChatSession, Degradation, Degrada
 from lethe_app.domain.passage import TextEmbedding
 from lethe_app.domain.persona import Persona
 from lethe_app.prompt.macros import MacroContext, expand
-from lethe_app.retrieval.memory_index import MemoryIndex
-from lethe_app.services.indexing.worlds import owners_of
+from lethe_app.retrieval.memory_index import MemoryIndex, owners_of
 from lethe_app.services.memory.cache import MemoryCache
 from lethe_app.services.memory.lore import LoreService
 from lethe_app.services.participants import DEFAULT_USER, Participants, ParticipantService

@@ -21,8 +21,8 @@ from lethe_app.domain.memory import MemoryType, MemoryUnit
 from lethe_app.domain.passage import PassageKind
 from lethe_app.domain.recall import BlockedMemory, Reason, ReasonKind, RecalledMemory, RecallLead, RecallWay
 from lethe_app.prompt.untrusted_text import UntrustedTextQuoter
+from lethe_app.retrieval.memory_index import owners_of
 from lethe_app.services.documents.knowledge_base import DocumentHit, DocumentQuery, KnowledgeBase
-from lethe_app.services.indexing.worlds import owners_of
 from lethe_app.services.memory import lore
 from lethe_app.services.memory.lore import LoreService
 from lethe_app.services.memory.recall_context import MAX_QUESTION_CHARACTERS, RecallContext

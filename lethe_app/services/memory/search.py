@@ -17,10 +17,9 @@ from lethe_app.domain.passage import Passage, PassageKind, TextEmbedding
 from lethe_app.domain.recall import LOGGED, OUTDATED, Reason, ReasonKind, RecalledMemory, RecallLead, RecallWay
 from lethe_app.domain.worldinfo import WorldEntry
 from lethe_app.errors import StorageError
-from lethe_app.retrieval.memory_index import MemoryIndex
+from lethe_app.retrieval.memory_index import MemoryIndex, owners_of
 from lethe_app.retrieval.ranking import PassageLead as Evidence
 from lethe_app.retrieval.ranking import RankedSource
-from lethe_app.services.indexing.worlds import owners_of
 from lethe_app.services.memory.lore import recall_entry
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.session_worlds import SessionWorlds

@@ -13,10 +13,9 @@ from lethe_app.domain.passage import PassageKind
 from lethe_app.errors import LetheError, StorageError
 from lethe_app.retrieval.calibration import Thresholds
 from lethe_app.retrieval.fact_relation import FactRelation, classify_relation
-from lethe_app.retrieval.memory_index import MemoryIndex
+from lethe_app.retrieval.memory_index import MemoryIndex, owner_of_waiting
 from lethe_app.services.events import Listeners
 from lethe_app.services.indexing.calibration import Calibration
-from lethe_app.services.indexing.passage_sources import owner_of_waiting
 from lethe_app.services.indexing.service import IndexingService
 from lethe_app.services.library import Library
 from lethe_app.services.memory.cache import MemoryCache

@@ -10,8 +10,7 @@ from lethe_app.domain.list_items import MeaningSearchGap, MemoryLine
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.domain.passage import PassageKind
 from lethe_app.errors import StorageError
-from lethe_app.retrieval.memory_index import MemoryIndex
-from lethe_app.services.indexing.passage_sources import owner_of_waiting
+from lethe_app.retrieval.memory_index import MemoryIndex, owner_of_waiting
 from lethe_app.services.indexing.service import IndexingService
 from lethe_app.services.memory.cache import MemoryCache
 from lethe_app.storage.chats.sessions import SessionStore
