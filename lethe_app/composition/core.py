@@ -44,9 +44,9 @@ from lethe_app.services.memory.key_moment_store import KeyMomentStore
 from lethe_app.services.memory.lookup import MemoryLookup
 from lethe_app.services.memory.lore import LoreService
 from lethe_app.services.memory.macro_values import MacroValues
-from lethe_app.services.memory.objections import ObjectionService, key_of
+from lethe_app.services.memory.objections import ObjectionService
 from lethe_app.services.memory.proactive import NOTES, ProactiveMemory
-from lethe_app.services.memory.recall import MemorySelection, RecallService
+from lethe_app.services.memory.recall import MemorySelection, RecallService, objections_key
 from lethe_app.services.memory.recall_context import RecallContexts
 from lethe_app.services.memory.recallers import (
     ConstantRecaller,
@@ -181,7 +181,7 @@ class CoreServices:
             self.participants,
             self.library,
             self.preferences,
-            lambda persona_id: [(NOTES, persona_id), key_of(persona_id), *mood_state_keys(persona_id)],
+            lambda persona_id: [(NOTES, persona_id), objections_key(persona_id), *mood_state_keys(persona_id)],
             self.notebooks.read_all,
             lambda: self.cache_state.revision,
         )
@@ -294,7 +294,7 @@ class CoreServices:
             StickyRecaller(),
             self.notebook_selector,
         )
-        return MemorySelection(recallers, self.objections, self.preferences)
+        return MemorySelection(recallers, self.preferences)
 
     proactive = service(ProactiveMemory)
     recall = service(RecallService)

@@ -55,11 +55,6 @@ class MoodEffect:
     sentence: str
     """Sentence about the mood for the note at the user's return; empty if all dimensions are neutral."""
 
-    @property
-    def change_sentence(self) -> str:
-        """Return the sentence about what has changed since the mood was last stated in a prompt; for this turn only."""
-        return self.mood.said
-
 
 class MoodService:
     """Compute and store moods. `changed` emits the persona whose mood has changed."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -84,13 +84,10 @@ class FactService:
         self._writing = asyncio.Lock()
         self._changes: Counter[str] = Counter()
         """Number of changes by the user, per persona."""
-        self._former_wordings: dict[str, dict[str, UUID]] = {}
+        self.former_wordings: defaultdict[str, dict[str, UUID]] = defaultdict(dict)
+        """Facts that the user reworded since the start of the program, by persona and by the digests of their former texts."""
         self.facts_of = self._fact_store.facts_of
         """Return the persona's facts, superseded ones included, newest first."""
-
-    def former_wordings_of(self, persona_id: str) -> Mapping[str, UUID]:
-        """Return the facts that the user reworded since the start of the program, by the digests of their former texts."""
-        return dict(self._former_wordings.get(persona_id, {}))
 
     async def learn(
         self,
@@ -114,7 +111,7 @@ class FactService:
             if any(changes):
                 await self._indexing.index_changes(sum(changes))
         if any(changes):
-            self._notify_changed(persona_id)
+            self.changed.notify(persona_id)
         return sum(changes)
 
     async def withdraw(
@@ -158,8 +155,15 @@ class FactService:
         return fact
 
     def start_renaming(self, names: tuple[str, str]) -> None:
-        """Change the user's name in the facts, from the first of `names` to the second, in the background."""
-        task = asyncio.get_running_loop().create_task(self.rename_user(*names))
+        """Change the user's name in the facts, which are about the same person as before, from the first of `names` to the
+        second, in the background.
+        """
+
+        async def rename() -> None:
+            for persona_id in await self._fact_store.rename_subject(*names):
+                await self.renew(persona_id)
+
+        task = asyncio.get_running_loop().create_task(rename())
         self._renamings.add(task)
         task.add_done_callback(self._renamings.discard)
 
@@ -167,11 +171,6 @@ class FactService:
         """Wait for the changes of the user's name that have begun."""
         if self._renamings:
             await asyncio.wait(self._renamings)
-
-    async def rename_user(self, old: str, new: str) -> None:
-        """Change the user's name in the facts, which are about the same person as before."""
-        for persona_id in await self._fact_store.rename_subject(old, new):
-            await self.renew(persona_id)
 
     async def pin(self, guid: UUID, *, pinned: bool) -> ExtractedFact:
         """Set whether the fact is among the core facts regardless of its ranking."""
@@ -274,7 +273,7 @@ class FactService:
         """Apply a change by the user at once: update the index, and have the persona's prompts made again."""
         self._renewed.notify(persona_id)
         await self._indexing.index_changes()
-        self._notify_changed(persona_id)
+        self.changed.notify(persona_id)
 
     async def _merge_fact(
         self, persona_id: str, fact: ExtractedFact, judge: Judge | None, working_set: FactWorkingSet, ends: Sequence[str]
@@ -361,10 +360,7 @@ class FactService:
     def _record_wordings(self, persona_id: str, old: Sequence[ExtractedFact], new: Sequence[ExtractedFact]) -> None:
         texts = {fact.guid: fact.fact for fact in new}
         reworded = [fact for fact in old if texts.get(fact.guid, fact.fact) != fact.fact]
-        self._former_wordings.setdefault(persona_id, {}).update({_digest(fact.fact): fact.guid for fact in reworded})
-
-    def _notify_changed(self, persona_id: str) -> None:
-        self.changed.notify(persona_id)
+        self.former_wordings[persona_id].update({_digest(fact.fact): fact.guid for fact in reworded})
 
 
 def require_text(text: str) -> str:

@@ -7,15 +7,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from uuid import UUID
 
-from pydantic import TypeAdapter
-
-from lethe_app.brain.recall.objections import Objection, apply_objections, create_objection, to_blocked_memory
+from lethe_app.brain.recall.objections import Objection, create_objection, to_blocked_memory
 from lethe_app.domain.chat import Message
 from lethe_app.domain.clock import now
-from lethe_app.domain.recall import BlockedMemory, BlockReason, RecalledMemory
+from lethe_app.domain.recall import BlockReason, RecalledMemory
 from lethe_app.errors import StorageError
 from lethe_app.services.events import Listeners
-from lethe_app.services.memory.recall_context import RecallContext
+from lethe_app.services.memory.recall import objections_key, parse_objections
 from lethe_app.services.memory.search import without_forgotten
 from lethe_app.services.stored_values import read_stored
 from lethe_app.storage.chats.sessions import SessionStore
@@ -28,7 +26,6 @@ TAKEN_BACK = "taken back"
 """Prefix of the app state key of a memory that an objection removed from a turn, stored so that the objection can be
 withdrawn.
 """
-_OBJECTIONS = TypeAdapter(list[Objection])
 
 
 @dataclass(frozen=True)
@@ -57,7 +54,7 @@ class ObjectionService:
 
     async def objections_of(self, persona_id: str) -> list[Objection]:
         """Return the objections to memories of this persona, oldest first."""
-        return read_stored(_OBJECTIONS.validate_python, await self._app_state.get(*key_of(persona_id))) or []
+        return parse_objections(await self._app_state.get(*objections_key(persona_id)))
 
     async def describe_objections(self, persona_id: str) -> list[ObjectionDetails]:
         """Return the persona's objections with the texts of memory and message, newest first."""
@@ -150,30 +147,18 @@ class ObjectionService:
             if key.startswith(f"{TAKEN_BACK} {memory} "):
                 await self._app_state.set(scope_of(persona_id), key, None)
 
-    def filter_candidates(
-        self, context: RecallContext, recalled: Sequence[RecalledMemory]
-    ) -> tuple[list[RecalledMemory], list[BlockedMemory]]:
-        """Return the recollections that remain after the user's objections, and those they keep back."""
-        stored = context.app_state.get(key_of(context.session.persona_id))
-        objections = read_stored(_OBJECTIONS.validate_python, stored) or []
-        return apply_objections(recalled, objections, context.text, now()) if objections else (list(recalled), [])
-
     async def _save_all(self, persona_id: str, objections: Sequence[Objection]) -> None:
-        await self._app_state.set(*key_of(persona_id), _OBJECTIONS.dump_python(list(objections), mode="json") or None)
+        stored = [objection.model_dump(mode="json") for objection in objections]
+        await self._app_state.set(*objections_key(persona_id), stored or None)
 
     async def _load_removed(self, persona_id: str, memory: UUID, message: UUID) -> RecalledMemory | None:
         stored = await self._app_state.get(scope_of(persona_id), _removed_key(memory, message))
         return read_stored(RecalledMemory.model_validate, stored)
 
 
-def key_of(persona_id: str) -> tuple[str, str]:
-    """Return the scope and key of the app state under which a persona's objections are stored."""
-    return scope_of(persona_id), "all"
-
-
 def scope_of(persona_id: str) -> str:
     """Return the scope of the app state for a persona's objections."""
-    return f"objections {persona_id}"
+    return objections_key(persona_id)[0]
 
 
 def _removed_key(memory: UUID, message: UUID) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -21,11 +21,12 @@ from lethe_app.brain.recall.proactive_rules import ProactivePace, ProactiveRules
 from lethe_app.config.settings import Settings
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.memory import MemoryType, MemoryUnit
-from lethe_app.domain.recall import Reason, RecalledMemory, RecallWay
+from lethe_app.domain.recall import RecalledMemory, RecallWay
 from lethe_app.retrieval.memory_index import MemoryIndex
 from lethe_app.retrieval.query_terms import strip_addressing
 from lethe_app.services.indexing.calibration import Calibration
 from lethe_app.services.memory.recall_context import RecallContext
+from lethe_app.services.memory.search import recall_unit
 from lethe_app.services.mood import MoodEffect, MoodService
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.scheduling.offload import offload_if_large
@@ -73,17 +74,7 @@ class ProactiveTurn:
         line = self.message.content if self.message is not None else ""
         if self.mood_effect is None or (self.mood_effect.sentence and self.mood_effect.sentence in line):
             return ""
-        return self.mood_effect.change_sentence
-
-
-@dataclass(frozen=True)
-class ProactiveChanges:
-    """States to store when an initiative was taken."""
-
-    states: Mapping[str, object]
-    """Session state, by key."""
-    app_state: Mapping[tuple[str, str], object]
-    """App state, by scope and key; None deletes the key."""
+        return self.mood_effect.mood.said
 
 
 class ProactiveMemory:
@@ -184,14 +175,26 @@ class ProactiveMemory:
             return None
         announced_memories = [memory for memory in memories if memory.guid in return_note.used]
         recalled = [
-            to_recalled_memory(
-                memory, quoted.get(memory.guid) or truncate_memory(memory).content, RecallWay.RETURN, return_note.because
+            recall_unit(
+                memory,
+                RecallWay.RETURN,
+                return_note.because,
+                text=quoted.get(memory.guid) or truncate_memory(memory).content,
+                position_index=0,
             )
             for memory in announced_memories
         ]
+        note_recollection = RecalledMemory(  # of a note without a memory, such as the time of day
+            memory=session.guid,
+            category=MemoryType.REMINDER,
+            title="Return",
+            text=return_note.text,
+            way=RecallWay.RETURN,
+            because=list(return_note.because),
+        )
         return ProactiveTurn(
             build_hidden_message(session, truncate_hidden_message(return_note.text, quoted.values()), moment, RETURN),
-            tuple(recalled) or (_recall_note(session, return_note.text, return_note.because),),
+            tuple(recalled) or (note_recollection,),
             tuple(user_return.mark_announced(memory, moment) for memory in announced_memories),
             announced_notes=return_note.used,
             mood_effect=mood_effect,
@@ -223,7 +226,7 @@ class ProactiveMemory:
         used_memory = selection.mark_used(memory, moment)
         return ProactiveTurn(
             build_hidden_message(session, hidden_text, moment, f"{MEMORY} {memory.guid}"),
-            (to_recalled_memory(memory, hidden_text, chosen.way, chosen.because),),
+            (recall_unit(memory, chosen.way, chosen.because, text=hidden_text, position_index=0),),
             changed=(used_memory,) if used_memory is not None else (),
             deleted=() if used_memory is not None else (memory.guid,),
             pace=ProactivePace.start(moment),
@@ -245,13 +248,22 @@ class ProactiveMemory:
                 and abs(moment - scanned_at) < SCAN_INTERVAL
             ):
                 return ()
-        scan = partial(find_prunable, memories, moment, rules)
+
+        def scan() -> tuple[UUID, ...]:
+            candidates = memories.in_group("prunable")
+            found = (*find_faded(candidates, moment, rules), *find_expired(candidates, moment))
+            return tuple(dict.fromkeys(memory.guid for memory in found))
+
         prunable_ids = await offload_if_large(len(memories), scan)
         self._last_scans[persona_id] = (memories, moment, rules)
         return prunable_ids
 
-    async def changes_of(self, context: RecallContext, initiative: ProactiveTurn) -> ProactiveChanges:
-        """Return what to store once an initiative was taken: announced notes leave the queue, and the pace is updated."""
+    async def changes_of(
+        self, context: RecallContext, initiative: ProactiveTurn
+    ) -> tuple[dict[str, object], dict[tuple[str, str], object]]:
+        """Return what to store once an initiative was taken: announced notes leave the queue, and the pace is updated. It is
+        session state by key, and app state by scope and key, of which None deletes the key.
+        """
         persona_id = context.session.persona_id
         states: dict[str, object] = {}
         app_state: dict[tuple[str, str], object] = {}
@@ -263,7 +275,7 @@ class ProactiveMemory:
             states[PACE] = initiative.pace.model_dump(mode="json")
         if initiative.mood_effect is not None:
             app_state |= self._moods.build_state_updates(persona_id, initiative.mood_effect.mood, context.app_state)
-        return ProactiveChanges(states, app_state)
+        return states, app_state
 
 
 def rules_of(settings: Settings) -> ProactiveRules:
@@ -282,12 +294,6 @@ def rules_of(settings: Settings) -> ProactiveRules:
     )
 
 
-def find_prunable(memories: MemorySet, moment: datetime, rules: ProactiveRules) -> tuple[UUID, ...]:
-    """Return the memories that have decayed or ended."""
-    candidates = memories.in_group("prunable")
-    return tuple({memory.guid: None for memory in (*find_faded(candidates, moment, rules), *find_expired(candidates, moment))})
-
-
 def build_hidden_message(session: ChatSession, text: str, moment: datetime, note: str) -> Message:
     """Return a message that is part of the history and of the prompt, but is not displayed."""
     return Message(
@@ -297,29 +303,4 @@ def build_hidden_message(session: ChatSession, text: str, moment: datetime, note
         hidden=True,
         note=note,
         alternatives=[Alternative(content=text, created=moment)],
-    )
-
-
-def to_recalled_memory(memory: MemoryUnit, text: str, way: RecallWay, because: Sequence[Reason]) -> RecalledMemory:
-    """Return the recollection of a memory that was announced by a hidden message."""
-    return RecalledMemory(
-        memory=memory.guid,
-        category=memory.category,
-        title=memory.name,
-        text=text,
-        way=way,
-        because=list(because),
-        priority=memory.priority,
-    )
-
-
-def _recall_note(session: ChatSession, text: str, because: Sequence[Reason]) -> RecalledMemory:
-    """Return the recollection of a note without a memory, such as the time of day."""
-    return RecalledMemory(
-        memory=session.guid,
-        category=MemoryType.REMINDER,
-        title="Return",
-        text=text,
-        way=RecallWay.RETURN,
-        because=list(because),
     )

@@ -8,16 +8,19 @@ from dataclasses import dataclass, replace
 from itertools import chain, islice
 from uuid import UUID
 
+from pydantic import TypeAdapter
+
+from lethe_app.brain.recall.objections import Objection, apply_objections
 from lethe_app.brain.recall.session_notes import build_notes_block, update_notes
 from lethe_app.brain.text.utterance import to_utterances
 from lethe_app.domain.chat import Alternative, Degradation, DegradationKind, Message
+from lethe_app.domain.clock import now
 from lethe_app.domain.model import LoadedModel
 from lethe_app.domain.recall import RecalledMemory, RecallWay, TurnMemory
 from lethe_app.errors import LetheError
 from lethe_app.prompt.macros import expand
 from lethe_app.services.indexing.service import IndexingService
 from lethe_app.services.memory.cache import MemoryCache
-from lethe_app.services.memory.objections import ObjectionService
 from lethe_app.services.memory.proactive import ProactiveMemory, ProactiveTurn
 from lethe_app.services.memory.recall_context import ANNOUNCED, RecallContext, RecallContexts, with_announced
 from lethe_app.services.memory.recallers import (
@@ -32,11 +35,13 @@ from lethe_app.services.memory.search import without_forgotten
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.prompting.turn_context import TurnContext
 from lethe_app.services.scheduling.offload import run_to_completion
+from lethe_app.services.stored_values import read_stored
 from lethe_app.services.untrusted_memories import UntrustedMemories
 from lethe_app.storage.memory.turn_memories import TurnEffects, TurnMemories
 
 MAX_BLOCKED = 40
 """Maximum number of kept-back memories that are reported; a large world has thousands."""
+_OBJECTIONS = TypeAdapter(list[Objection])
 
 
 @dataclass(frozen=True)
@@ -50,10 +55,8 @@ class RecallResult:
 class MemorySelection:
     """Query the recallers in their order, and take each memory once. Nothing is stored."""
 
-    def __init__(self, recallers: Sequence[Recaller], objections: ObjectionService, preferences: Preferences) -> None:
-        self._recallers = recallers
-        self._objections = objections
-        self._preferences = preferences
+    def __init__(self, recallers: Sequence[Recaller], preferences: Preferences) -> None:
+        self._recallers, self._preferences = recallers, preferences
 
     async def select(self, context: RecallContext) -> RecallResult:
         """Return what a turn recalls."""
@@ -63,7 +66,8 @@ class MemorySelection:
         candidates = deduplicate(
             chain.from_iterable(candidate_set.recollections for candidate_set in all_candidates), without=context.in_view
         )
-        recalled, unwanted = self._objections.filter_candidates(context, candidates)
+        objections = parse_objections(context.app_state.get(objections_key(context.session.persona_id)))
+        recalled, unwanted = apply_objections(candidates, objections, context.text, now()) if objections else (candidates, [])
         if all(recollection.way is RecallWay.CONSTANT for recollection in recalled):
             recalled += await recall_at_opening(
                 context, {recollection.memory for recollection in recalled} | context.announced, self._preferences
@@ -199,7 +203,11 @@ class RecallService:
     ) -> RecallOutcome:
         """Store the hidden message, the recalled memories and every change of state in one transaction."""
         session, before = context.session, context.states
-        hidden_message = _expand_macros(initiative.message, context) if initiative.message is not None else None
+        hidden_message = initiative.message
+        if hidden_message is not None:
+            text = expand(hidden_message.content, context.participants.build_macro_context(session, context.moment))
+            alternative = Alternative(content=text, created=hidden_message.time)
+            hidden_message = hidden_message.model_copy(update={"alternatives": [alternative]})
         states: dict[str, object] = {}
         notes_block = ""
         if self._preferences.current.session_notes:
@@ -219,7 +227,7 @@ class RecallService:
         changed_states = {
             key: value for key, value in result.states.items() if value != before.get(key) and (value or before.get(key))
         }
-        changes = await self._proactive.changes_of(context, initiative)
+        proactive_states, app_state = await self._proactive.changes_of(context, initiative)
         effects = TurnEffects(
             persona_id=session.persona_id,
             session=session.guid,
@@ -237,12 +245,22 @@ class RecallService:
             changed=initiative.changed,
             deleted=initiative.deleted,
             recalled=newly_recalled,
-            states={**states, **changes.states, **changed_states},
-            app_state=changes.app_state,
+            states={**states, **proactive_states, **changed_states},
+            app_state=app_state,
         )
         note = await self._turn_memories.save_effects(replace(effects, memory=self._to_stored(effects.memory)))
         self._memory_cache.apply_effects(effects)
         return RecallOutcome(effects.memory, note)
+
+
+def objections_key(persona_id: str) -> tuple[str, str]:
+    """Return the scope and key of the app state under which a persona's objections are stored."""
+    return f"objections {persona_id}", "all"
+
+
+def parse_objections(stored: object) -> list[Objection]:
+    """Return stored objections; none if they cannot be read."""
+    return read_stored(_OBJECTIONS.validate_python, stored) or []
 
 
 def without_deleted(memory: TurnMemory, deleted_ids: Collection[UUID]) -> TurnMemory:
@@ -256,9 +274,3 @@ def without_deleted(memory: TurnMemory, deleted_ids: Collection[UUID]) -> TurnMe
 def parse_notes(state: object) -> dict[str, str]:
     """Return the notes on a session by key, as far as the stored value can be read."""
     return {str(key): str(value) for key, value in state.items()} if isinstance(state, dict) else {}
-
-
-def _expand_macros(hidden_message: Message, context: RecallContext) -> Message:
-    """Return a hidden message with its macros expanded."""
-    text = expand(hidden_message.content, context.participants.build_macro_context(context.session, context.moment))
-    return hidden_message.model_copy(update={"alternatives": [Alternative(content=text, created=hidden_message.time)]})

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from heapq import nsmallest
 from typing import Protocol
 from uuid import UUID
@@ -16,7 +15,6 @@ from lethe_app.brain.dreams.preferences import strong_pattern_ids
 from lethe_app.brain.lore.evaluation import Evaluation
 from lethe_app.brain.lore.state import LoreState
 from lethe_app.brain.recall.keyword_recall import KeywordRecall, KeywordRecallResult, build_recollection
-from lethe_app.brain.recall.memory_text import format_memory, text_form
 from lethe_app.domain.memory import MemoryType, MemoryUnit
 from lethe_app.domain.passage import PassageKind
 from lethe_app.domain.recall import BlockedMemory, Reason, ReasonKind, RecalledMemory, RecallLead, RecallWay
@@ -26,7 +24,7 @@ from lethe_app.services.documents.knowledge_base import DocumentHit, DocumentQue
 from lethe_app.services.memory import lore
 from lethe_app.services.memory.lore import LoreService
 from lethe_app.services.memory.recall_context import MAX_QUESTION_CHARACTERS, RecallContext
-from lethe_app.services.memory.search import DEPTH, MemoryQuery, format_session, is_recallable, reasons_of
+from lethe_app.services.memory.search import DEPTH, MemoryQuery, format_session, is_recallable, reasons_of, recall_unit
 from lethe_app.services.memory.time_search import TimeSearch
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.scheduling.offload import offload_if_large
@@ -122,8 +120,8 @@ class KeywordRecaller:
         async with self._one_at_a_time:  # the compiled keywords are one turn's at a time
             found = await offload_if_large(len(context.memories) + len(sessions), scan)
         recalled = [
-            truncate(build_recollection(mentioned, dates=context.shows_dates, session_depth=DEPTH))
-            for mentioned in found.mentioned
+            one.model_copy(update={"text": truncate_to_sentences(one.text, MAX_MEMORY_CHARACTERS)})
+            for one in (build_recollection(each, dates=context.shows_dates, session_depth=DEPTH) for each in found.mentioned)
         ]
         return RecallCandidates(recalled, found.blocked, {KEYWORD_STATE: found.state.model_dump(mode="json")})
 
@@ -169,16 +167,17 @@ class ConstantRecaller:
         filed = [memory for memory in candidates if memory.filed_under]
         strong_pattern_guids = strong_pattern_ids(filed) if filed else ()  # what must never happen again
         memories = [
-            to_recalled_memory(memory, RecallWay.CONSTANT, reasons)
+            recall_unit(memory, RecallWay.CONSTANT, reasons)
             for memory in candidates
             if (memory.sticky or memory.guid in strong_pattern_guids) and is_recallable(memory, context.moment)
         ]
         sessions = [
-            to_recalled_memory(session, RecallWay.CONSTANT, reasons).model_copy(
-                update={
-                    "text": format_session(session, (), shows_dates=context.shows_dates),
-                    "position_index": DEPTH,
-                }
+            recall_unit(
+                session,
+                RecallWay.CONSTANT,
+                reasons,
+                text=format_session(session, (), shows_dates=context.shows_dates),
+                position_index=DEPTH,
             )
             for session in context.sessions
             if session.sticky and session.content.strip() and session.guid not in context.summarised_sessions
@@ -199,7 +198,7 @@ class StickyRecaller:
         memories = [
             # What this message recalls comes first where the token budget is not enough for all.
             one.model_copy(update={"priority": min(one.priority, 0)}) if one.memory in accumulated else one
-            for one in (to_recalled_memory(memory, RecallWay.ACTIVE, reasons) for memory in active)
+            for one in (recall_unit(memory, RecallWay.ACTIVE, reasons) for memory in active)
         ]
         world_entries = [entry for guid in spans if (entry := context.session_worlds.find_entry(guid)) is not None]
         entries = [
@@ -217,21 +216,21 @@ async def recall_at_opening(
     if context.turn.number > 1 or (context.prefix and (context.prefix.summaries or context.prefix.facts)):
         return []
     settings = preferences.current
-    select_memories = partial(_select_most_important, context, recalled, settings.recall_without_match, settings.silent_types)
-    memories = await offload_if_large(len(context.memories), select_memories)
+
+    def select_most_important() -> list[MemoryUnit]:
+        candidates = (
+            memory
+            for memory in context.memories
+            if is_recallable(memory, context.moment)
+            and memory.category not in settings.silent_types
+            and memory.guid not in recalled
+        )
+        count = settings.recall_without_match
+        return nsmallest(count, candidates, key=lambda memory: (-memory.priority, -memory.trigger_count, memory.guid))
+
+    memories = await offload_if_large(len(context.memories), select_most_important)
     reasons = [Reason(kind=ReasonKind.OPENING)]
-    return [to_recalled_memory(memory, RecallWay.OPENING, reasons) for memory in memories]
-
-
-def _select_most_important(
-    context: RecallContext, recalled: Collection[UUID], limit: int, silent: Collection[str]
-) -> list[MemoryUnit]:
-    candidates = (
-        memory
-        for memory in context.memories
-        if is_recallable(memory, context.moment) and memory.category not in silent and memory.guid not in recalled
-    )
-    return nsmallest(limit, candidates, key=lambda memory: (-memory.priority, -memory.trigger_count, memory.guid))
+    return [recall_unit(memory, RecallWay.OPENING, reasons) for memory in memories]
 
 
 def active_spans(
@@ -271,25 +270,6 @@ def closed_entries(context: RecallContext, stored: LoreState, evaluation: Evalua
         if record.is_relevant_in(turn_number) and record.is_cooling_down(turn_number)
     }
     return {blocked.entry.guid for blocked in evaluation.blocked} | cooling_down
-
-
-def to_recalled_memory(memory: MemoryUnit, way: RecallWay, because: list[Reason]) -> RecalledMemory:
-    """Return a memory as it goes into the prompt."""
-    return RecalledMemory(
-        memory=memory.guid,
-        category=memory.category,
-        title=memory.name,
-        text=truncate_to_sentences(format_memory(memory, text_form(memory.category, dates=True)), MAX_MEMORY_CHARACTERS),
-        way=way,
-        because=because,
-        priority=memory.priority,
-        position_index=memory.position_index,
-    )
-
-
-def truncate(recollection: RecalledMemory) -> RecalledMemory:
-    """Return a recollection with its text cut to `MAX_MEMORY_CHARACTERS`."""
-    return recollection.model_copy(update={"text": truncate_to_sentences(recollection.text, MAX_MEMORY_CHARACTERS)})
 
 
 def _load_active_spans(context: RecallContext) -> dict[UUID, tuple[int, int]]:

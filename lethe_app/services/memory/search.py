@@ -123,24 +123,28 @@ class MemorySearch:
     async def _recall_hit(self, query: MemoryQuery, hit: RankedSource, texts: Mapping[int, Passage]) -> RecalledMemory | None:
         """Return the recollection of a hit; None if its source is deleted or may not be recalled."""
         leads, because = await self._add_successors(leads_of(hit, texts)), reasons_of(hit)
+        evidence = {"leads": leads, "score": hit.score, "likelihood": hit.likelihood}
         if hit.source in query.memories:
             memory = query.memories[hit.source]
             is_allowed = memory.category not in query.silent_types and is_recallable(memory, query.moment)
-            return recall_memory(memory, hit, because, leads) if is_allowed else None
+            return recall_unit(memory, RecallWay.MEANING, because, **evidence) if is_allowed else None
         world_entry = query.session_worlds.find_entry(hit.source)
         if world_entry is not None:
-            recollection = recall_entry(*world_entry, RecallWay.MEANING, because)
-            entry_recollection = recollection.model_copy(
-                update={"leads": leads, "score": hit.score, "likelihood": hit.likelihood}
-            )
-            return (
-                entry_recollection
-                if is_recallable(world_entry[1], query.moment) and query.may_recall_entry(world_entry[1])
-                else None
-            )
+            if not is_recallable(world_entry[1], query.moment) or not query.may_recall_entry(world_entry[1]):
+                return None
+            return recall_entry(*world_entry, RecallWay.MEANING, because).model_copy(update=evidence)
         with suppress(StorageError):
-            return self._recall_session(query, await self._session_store.session(hit.source), hit, because, leads)
-        return await self._recall_fact(query, hit, because, leads)
+            session = await self._session_store.session(hit.source)
+            way = RecallWay.FACT if leads and leads[0].kind == PassageKind.FACT else RecallWay.MEANING
+            omits_summary = session.guid in query.summarised_sessions
+            text = format_session(session, leads, shows_dates=query.shows_dates, omits_summary=omits_summary)
+            return recall_unit(session, way, because, text=text, position_index=DEPTH, **evidence)
+        with suppress(StorageError):
+            fact = await self._fact_store.get(hit.source)
+            if fact.guid not in query.facts_in_prompt:
+                values = {"memory": fact.guid, "category": MemoryType.GENERAL, "text": one_line(fact.fact), **evidence}
+                return RecalledMemory.model_validate({"way": RecallWay.FACT, "because": because, **values})
+        return None
 
     async def _add_successors(self, leads: Sequence[RecallLead]) -> list[RecallLead]:
         """Return the leads, outdated ones last, after the facts that superseded them."""
@@ -154,66 +158,18 @@ class MemorySearch:
             *(lead.model_copy(update={"is_outdated": True}) for lead in leads if lead.origin in successors),
         ]
 
-    async def _recall_fact(
-        self, query: MemoryQuery, hit: RankedSource, because: list[Reason], leads: list[RecallLead]
-    ) -> RecalledMemory | None:
-        """Return the recollection of a fact without a session; None if it is in the prompt already or deleted."""
-        with suppress(StorageError):
-            fact = await self._fact_store.get(hit.source)
-            if fact.guid not in query.facts_in_prompt:
-                return RecalledMemory(
-                    memory=fact.guid,
-                    category=MemoryType.GENERAL,
-                    text=one_line(fact.fact),
-                    way=RecallWay.FACT,
-                    because=because,
-                    leads=leads,
-                    score=hit.score,
-                    likelihood=hit.likelihood,
-                )
-        return None
-
-    def _recall_session(
-        self, query: MemoryQuery, session: ChatSession, hit: RankedSource, because: list[Reason], leads: list[RecallLead]
-    ) -> RecalledMemory:
-        by_fact = bool(leads) and leads[0].kind == PassageKind.FACT
-        return RecalledMemory(
-            memory=session.guid,
-            category=MemoryType.CHAT_SESSION,
-            title=session.name,
-            text=format_session(
-                session, leads, shows_dates=query.shows_dates, omits_summary=session.guid in query.summarised_sessions
-            ),
-            way=RecallWay.FACT if by_fact else RecallWay.MEANING,
-            because=because,
-            leads=leads,
-            score=hit.score,
-            likelihood=hit.likelihood,
-            priority=session.priority,
-            position_index=DEPTH,
-        )
-
 
 def is_recallable(memory: MemoryUnit, moment: datetime) -> bool:
     """Return whether the memory may be recalled at `moment`: it is enabled, due, and its insertion is by trigger."""
     return memory.enabled and memory.is_due(moment) and memory.insertion is MemoryInsertion.TRIGGER
 
 
-def recall_memory(memory: MemoryUnit, hit: RankedSource, because: list[Reason], leads: list[RecallLead]) -> RecalledMemory:
-    """Return the recollection of a memory that is neither a session nor a World Info entry."""
-    return RecalledMemory(
-        memory=memory.guid,
-        category=memory.category,
-        title=memory.name,
-        text=truncate_to_sentences(format_memory(memory, text_form(memory.category, dates=True)), MAX_MEMORY_CHARACTERS),
-        way=RecallWay.MEANING,
-        because=because,
-        leads=leads,
-        score=hit.score,
-        likelihood=hit.likelihood,
-        priority=memory.priority,
-        position_index=memory.position_index,
-    )
+def recall_unit(memory: MemoryUnit, way: RecallWay, because: Sequence[Reason], **fields: object) -> RecalledMemory:
+    """Return a memory as it goes into the prompt. `fields` are those of the recollection that are not taken from it."""
+    text = truncate_to_sentences(format_memory(memory, text_form(memory.category, dates=True)), MAX_MEMORY_CHARACTERS)
+    own = {"category": memory.category, "title": memory.name, "text": text, "position_index": memory.position_index}
+    values = {**own, "priority": memory.priority, **fields}
+    return RecalledMemory.model_validate({"memory": memory.guid, "way": way, "because": list(because), **values})
 
 
 def format_session(session: ChatSession, leads: Sequence[RecallLead], *, shows_dates: bool, omits_summary: bool = False) -> str:

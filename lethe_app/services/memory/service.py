@@ -11,7 +11,6 @@ from lethe_app.brain.vocabulary.normalize import normalize_text
 from lethe_app.domain.memory import MemoryType, MemoryUnit
 from lethe_app.domain.passage import PassageKind
 from lethe_app.errors import LetheError, StorageError
-from lethe_app.retrieval.calibration import Thresholds
 from lethe_app.retrieval.fact_relation import FactRelation, classify_relation
 from lethe_app.retrieval.memory_index import MemoryIndex, owner_of_waiting
 from lethe_app.services.events import Listeners
@@ -80,8 +79,10 @@ class MemoryService:
         else:
             limits = await self._calibration.thresholds()
             nearest = await self._find_nearest(persona_id, memory, known_memories)
-            if nearest is not None and is_unrelated(nearest[0], memory, nearest[1], limits):
-                nearest = None
+            # What is neither the same nor an update is kept beside it.
+            if nearest is not None:
+                relation = classify_relation(nearest[0].content, memory.content, nearest[1], limits)
+                nearest = None if relation is FactRelation.NEW else nearest
             deduplicated = duplicates.deduplicate(
                 memory, self._find_namesake(memory, known_memories), nearest, limits.same_memory
             )
@@ -167,11 +168,6 @@ class MemoryService:
                     nearest_by_owner.append((distance, replaceable[guid]))
                     break
         return min(((nearest, distance) for distance, nearest in nearest_by_owner), key=lambda pair: pair[1], default=None)
-
-
-def is_unrelated(old: MemoryUnit, new: MemoryUnit, distance: float, limits: Thresholds) -> bool:
-    """Return whether two near memories are neither the same nor an update of each other, so that both are kept."""
-    return classify_relation(old.content, new.content, distance, limits) is FactRelation.NEW
 
 
 def normalize_content(memory: MemoryUnit) -> str:

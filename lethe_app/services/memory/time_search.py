@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import timedelta
 from uuid import UUID
 
 from lethe_app.brain.recall.time_requests import TimelineEnd, TimeRequest, find_time_request
@@ -19,7 +19,7 @@ from lethe_app.domain.clock import spell_date, spell_day
 from lethe_app.domain.memory import MemoryType
 from lethe_app.domain.recall import Reason, ReasonKind, RecalledMemory, RecallLead, RecallWay
 from lethe_app.retrieval.memory_index import MemoryIndex
-from lethe_app.services.memory.search import DEPTH, MemoryQuery, MemorySearch, format_session, leads_of
+from lethe_app.services.memory.search import DEPTH, MemoryQuery, MemorySearch, format_session, leads_of, recall_unit
 from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.index.passages import Passages
 
@@ -79,7 +79,9 @@ class TimeSearch:
         if request is None or count == 0:
             return TimeSearchResult(await self._memory_search.search(query, count, only_sure=only_sure))
         current_session = session or ChatSession(persona_id=query.persona_id, added=query.moment)
-        sessions = await self._list_earlier_sessions(current_session, query.moment)
+        before_now = current_session.model_copy(update={"added": query.moment})
+        earlier_sessions = await self._session_store.sessions_before(before_now, MAX_SESSIONS)
+        sessions = sorted(earlier_sessions, key=lambda summary: summary.started)
         chosen = await self._choose_sessions(request, sessions, query)
         dated_recollections = [await self._recall_session(summary, chosen, request) for summary in chosen.sessions[:count]]
         others = await self._memory_search.search(query, count, only_sure=only_sure)
@@ -88,13 +90,6 @@ class TimeSearch:
         is_current = chosen.days is not None and await self._has_current_messages_on(current_session, chosen.days)
         remark = self._build_remark(request, chosen, sessions, count, is_current=is_current)
         return TimeSearchResult([*dated_recollections, *others][:count], remark)
-
-    async def _list_earlier_sessions(self, current_session: ChatSession, moment: datetime) -> list[SessionSummary]:
-        """Return all earlier sessions, oldest first."""
-        earlier_sessions = await self._session_store.sessions_before(
-            current_session.model_copy(update={"added": moment}), MAX_SESSIONS
-        )
-        return sorted(earlier_sessions, key=lambda summary: summary.started)
 
     # Choice of the sessions
 
@@ -155,11 +150,8 @@ class TimeSearch:
         return (
             first <= days[1]
             and current_session.leaf_id is not None
-            and days[0] <= local_date((await self._load_newest_message(current_session)).time)
+            and days[0] <= local_date((await self._session_store.newest_messages(current_session.guid, 1))[0].time)
         )
-
-    async def _load_newest_message(self, current_session: ChatSession) -> Message:
-        return (await self._session_store.newest_messages(current_session.guid, 1))[0]
 
     async def _find_topic_leads(
         self, query: MemoryQuery, request: TimeRequest, guids: Sequence[UUID]
@@ -185,13 +177,11 @@ class TimeSearch:
     async def _recall_session(self, summary: SessionSummary, chosen: _ChosenSessions, request: TimeRequest) -> RecalledMemory:
         record, leads = await self._load_summarised(summary, chosen.days), chosen.leads.get(summary.guid, [])
         words = request.times[0].words if request.times else "the first" if request.edge is TimelineEnd.FIRST else "the last"
-        return RecalledMemory(
-            memory=record.guid,
-            category=MemoryType.CHAT_SESSION,
-            title=record.name,
+        return recall_unit(
+            record,
+            RecallWay.TIME,
+            [Reason(kind=ReasonKind.ASKED_TIME, values={"words": words})],
             text=format_session(record, leads, shows_dates=True),
-            way=RecallWay.TIME,
-            because=[Reason(kind=ReasonKind.ASKED_TIME, values={"words": words})],
             leads=leads,
             priority=max(record.priority, MIN_PRIORITY),
             position_index=DEPTH,

@@ -100,7 +100,7 @@ class ConclusionWriter:
             await self._fact_store.facts_of(persona_id),
             await self._fact_store.facts_of(persona_id, deleted=True),
             await self._fact_store.tombstones_of(persona_id),
-            self._facts.former_wordings_of(persona_id),
+            dict(self._facts.former_wordings[persona_id]),
         )
         await self._notebooks.revise_lines(persona_id, history)
 
