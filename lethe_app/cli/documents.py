@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from lethe_app.cli.bundles import build_progress_printer
 from lethe_app.cli.chat import choose_persona
 from lethe_app.errors import FileError, LetheError
-from lethe_app.retrieval.memory_index import owner_of_world, owners_of
 from lethe_app.services.documents.knowledge_base import DEFAULT_COUNT, DocumentQuery
+from lethe_app.services.indexing.worlds import owner_of_world
 
 if TYPE_CHECKING:
     from lethe_app.composition.app_services import AppServices
@@ -23,7 +23,7 @@ async def run_kb(services: AppServices, options: argparse.Namespace) -> int:
         case "build":
             return await _build(services, options, owner, name)
         case "search":
-            return await _search(services, options, owners_of(owner, worlds))
+            return await _search(services, options, [owner, *map(owner_of_world, worlds)])
         case "remove":
             return await _remove(services, options, owner, name)
     return await _list(services, options, owner, name)

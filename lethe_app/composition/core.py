@@ -241,8 +241,8 @@ class CoreServices:
         # The echo engine is scripted, so there is nothing to qualify.
         check = self.qualification.check if self.engine != "echo" else None
         queue_services = (self.indexing, self.priority, self.sessions_changed)
-        run_recorded = self.archive_budget.run_recorded
-        return ArchiveQueue(self.session_store, self.archive_jobs, self.archiver, *queue_services, check, run_recorded)
+        stores = (self.session_store, self.archive_jobs, self.archiver)
+        return ArchiveQueue(*stores, *queue_services, check, self.archive_budget.run_recorded)
 
     archive_budget = service(ArchiveBudget)
 

@@ -7,7 +7,7 @@ A search with embeddings, words and ranking takes 14 ms over 100,000 passages an
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
@@ -41,32 +41,8 @@ Embed = Callable[[Sequence[str]], Awaitable[list[TextEmbedding]]]
 
 BATCH = 64
 """Texts embedded per call."""
-WORLD_PREFIX = "world:"
-"""Beginning of the owner of what belongs to a world."""
 PREPARED_AT_ONCE = 8
 """Texts embedded per call while preparing; a query that arrives meanwhile waits for one such call."""
-
-
-def owners_of(persona_id: str, worlds: Iterable[str]) -> list[str]:
-    """Return the owners of all passages that a session with these worlds searches."""
-    return [persona_id, *map(owner_of_world, worlds)]
-
-
-def owner_of_world(name: str) -> str:
-    """Return the owner of a world's passages; every persona to which the world is assigned searches them."""
-    return f"{WORLD_PREFIX}{name}"
-
-
-def owner_of_documents(owner: str) -> str:
-    """Return the owner of the passages of a persona's or world's documents, which are searched by themselves."""
-    return f"documents:{owner}"
-
-
-def owner_of_waiting(persona_id: str) -> str:
-    """Return the owner of passages of memories with natural insertion: they are compared with messages, but found by no
-    search.
-    """
-    return f"waiting:{persona_id}"
 
 
 class SearchOptions(TypedDict, total=False):

@@ -9,10 +9,11 @@ from uuid import UUID
 
 from lethe_app.domain.passage import DocumentChunk, TextEmbedding
 from lethe_app.retrieval.assertions import is_request
-from lethe_app.retrieval.memory_index import MemoryIndex, owner_of_documents
+from lethe_app.retrieval.memory_index import MemoryIndex
 from lethe_app.retrieval.query_terms import EVERYDAY_WORDS, parse_query
 from lethe_app.retrieval.ranking import RankedSource
 from lethe_app.retrieval.relevance_gate import BY_MEANING
+from lethe_app.services.indexing.worlds import DOCUMENTS_PREFIX
 from lethe_app.storage.memory.documents import DocumentStore
 
 DEFAULT_COUNT, MIN_COUNT, MAX_COUNT = 3, 1, 50
@@ -59,7 +60,7 @@ class KnowledgeBase:
 
         `count` is moved into the range from `MIN_COUNT` to `MAX_COUNT`.
         """
-        count, owners = min(max(count, MIN_COUNT), MAX_COUNT), list(map(owner_of_documents, query.owners))
+        count, owners = min(max(count, MIN_COUNT), MAX_COUNT), [f"{DOCUMENTS_PREFIX}{owner}" for owner in query.owners]
         if not query.text.strip() or not await self._memory_index.has_passages(owners):
             return []
         waiting = set(await self._memory_index.pending_sources(owners))
@@ -75,14 +76,14 @@ class KnowledgeBase:
 
     async def count_waiting(self, owners: Sequence[str]) -> int:
         """Return how many passages are found by their words only, because they are not embedded yet."""
-        return len(await self._memory_index.pending_sources(list(map(owner_of_documents, owners))))
+        return len(await self._memory_index.pending_sources([f"{DOCUMENTS_PREFIX}{owner}" for owner in owners]))
 
     async def _rank(
         self, query: DocumentQuery, count: int, *, excluded: Collection[UUID] = (), by_words: Collection[UUID] | None = None
     ) -> Sequence[RankedSource]:
         """Return the best passages but the `excluded` ones; with `by_words`, the best of those, compared by their words."""
         found = await self._memory_index.search(
-            list(map(owner_of_documents, query.owners)),
+            [f"{DOCUMENTS_PREFIX}{owner}" for owner in query.owners],
             query.text,
             limit=count,
             at=query.moment,

@@ -20,10 +20,10 @@ from lethe_app.domain.passage import DOCUMENT_SUFFIXES, Document, DocumentChunk,
 from lethe_app.errors import FileError
 from lethe_app.interchange.documents import worker
 from lethe_app.interchange.documents.worker import ReadingResult, digest_of
-from lethe_app.retrieval.memory_index import WORLD_PREFIX
 from lethe_app.retrieval.passage_builder import split_text
 from lethe_app.services.events import Listeners
 from lethe_app.services.indexing.service import IndexingService
+from lethe_app.services.indexing.worlds import WORLD_PREFIX
 from lethe_app.services.prompting.cache_state import CacheState
 from lethe_app.services.scheduling.offload import ProgressCallback, ignore_progress
 from lethe_app.storage.memory.documents import DocumentStore

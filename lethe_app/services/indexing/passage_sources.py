@@ -15,7 +15,7 @@ from lethe_app.domain.passage import HEADING_SEPARATOR, DocumentChunk, Passage, 
 from lethe_app.errors import StorageError
 from lethe_app.retrieval import passage_builder
 from lethe_app.retrieval.assertions import is_statement
-from lethe_app.retrieval.memory_index import owner_of_documents, owner_of_waiting
+from lethe_app.services.indexing.worlds import DOCUMENTS_PREFIX, WAITING_PREFIX
 from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.index.pending import PendingIndex, PendingRecord
 from lethe_app.storage.memory.documents import DocumentStore
@@ -123,7 +123,7 @@ def of_memory(owner: str, memory: MemoryUnit) -> list[Passage]:
         return []
     if memory.insertion not in {MemoryInsertion.TRIGGER, MemoryInsertion.NATURAL, MemoryInsertion.NATURAL_FORCED}:
         return []
-    passage_owner = owner if memory.insertion is MemoryInsertion.TRIGGER else owner_of_waiting(owner)
+    passage_owner = owner if memory.insertion is MemoryInsertion.TRIGGER else f"{WAITING_PREFIX}{owner}"
     category_words, text = passage_builder.category_words(memory.filed_under, memory.tags), (memory.name, memory.content)
     return passage_builder.memory_passages(
         PassageKind.MEMORY, passage_owner, memory.guid, *text, local(memory.added), category_words
@@ -153,7 +153,7 @@ def of_document_chunk(chunk: DocumentChunk) -> list[Passage]:
     heading = chunk.heading.rpartition(HEADING_SEPARATOR)[2]
     return passage_builder.memory_passages(
         PassageKind.DOCUMENT,
-        owner_of_documents(chunk.owner),
+        f"{DOCUMENTS_PREFIX}{chunk.owner}",
         chunk.id,
         heading,
         chunk.text,

@@ -14,12 +14,20 @@ from lethe_app.domain.memory import MemoryInsertion
 from lethe_app.domain.passage import Passage, PassageKind
 from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.retrieval import passage_builder
-from lethe_app.retrieval.memory_index import MemoryIndex, owner_of_world
+from lethe_app.retrieval.memory_index import MemoryIndex
 from lethe_app.services.library import Library
 from lethe_app.services.scheduling.loop import BackgroundPriority
 from lethe_app.services.stored_values import read_stored
 from lethe_app.storage.key_value import AppState
 
+WORLD_PREFIX = "world:"
+"""Beginning of the owner of what belongs to a world."""
+DOCUMENTS_PREFIX = "documents:"
+"""Beginning of the owner of passages of documents, which are searched by themselves; the persona or world follows."""
+WAITING_PREFIX = "waiting:"
+"""Beginning of the owner of passages of memories with natural insertion: they are compared with messages, but found by no
+search.
+"""
 SCOPE = "worlds"
 """Scope of the app state for the state of indexed worlds, by file name."""
 BATCH_SIZE = 100
@@ -108,6 +116,11 @@ class WorldPassages:
     async def _store_state(self, name: str, value: IndexedWorld | None) -> None:
         stored = await asyncio.to_thread(value.model_dump, mode="json") if value is not None else None
         await self._app_state.set(SCOPE, name, stored)
+
+
+def owner_of_world(name: str) -> str:
+    """Return the owner of a world's passages; every persona to which the world is assigned searches them."""
+    return f"{WORLD_PREFIX}{name}"
 
 
 def digest(world: World) -> str:

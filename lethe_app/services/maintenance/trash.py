@@ -11,13 +11,13 @@ from lethe_app.domain.changes import FILE_KINDS, Trashed, TrashKind
 from lethe_app.domain.clock import now
 from lethe_app.errors import LetheError
 from lethe_app.paths import Paths
-from lethe_app.retrieval.memory_index import owner_of_world
 from lethe_app.services import mood
 from lethe_app.services.background import feedback, key_moments
 from lethe_app.services.background.task_api import STATE_SCOPE
 from lethe_app.services.documents.service import DocumentService
 from lethe_app.services.events import Listeners
 from lethe_app.services.indexing.service import IndexingService
+from lethe_app.services.indexing.worlds import owner_of_world
 from lethe_app.services.library import Library
 from lethe_app.services.memory import objections, proactive
 from lethe_app.services.memory.facts import FactService

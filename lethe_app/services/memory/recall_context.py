@@ -17,7 +17,8 @@ from lethe_app.domain.chat import Alternative, ChatSession, Degradation, Degrada
 from lethe_app.domain.passage import TextEmbedding
 from lethe_app.domain.persona import Persona
 from lethe_app.prompt.macros import MacroContext, expand
-from lethe_app.retrieval.memory_index import MemoryIndex, owners_of
+from lethe_app.retrieval.memory_index import MemoryIndex
+from lethe_app.services.indexing.worlds import owner_of_world
 from lethe_app.services.memory.cache import MemoryCache
 from lethe_app.services.memory.lore import LoreService
 from lethe_app.services.participants import DEFAULT_USER, Participants, ParticipantService
@@ -72,6 +73,11 @@ class RecallContext:
     def in_view(self) -> set[UUID]:
         """Ids of sessions and memories that are in the prompt in full."""
         return {self.session.guid, *self.announced} | (set(self.prefix.earlier) if self.prefix else set())
+
+    @property
+    def owners(self) -> list[str]:
+        """Owners of the passages and documents that are searched: the persona and the worlds."""
+        return [self.session.persona_id, *map(owner_of_world, self.session_worlds.worlds)]
 
     @property
     def summarised_sessions(self) -> set[UUID]:
@@ -181,9 +187,8 @@ class RecallContexts:
         """Return the context with the embedding of its text, if there is anything to compare it with."""
         if not self._preferences.current.rag_enabled or not context.text.strip():
             return context
-        owners = owners_of(context.session.persona_id, context.session_worlds.worlds)
         comparable = context.memories.in_group("waiting") or context.notebooks
-        if not comparable and not await self._memory_index.has_passages(owners):
+        if not comparable and not await self._memory_index.has_passages(context.owners):
             return context
         embedding = await self._memory_index.embed_query(context.text[:MAX_QUESTION_CHARACTERS], context.speaker_names)
         degradations = [Degradation(kind=DegradationKind.NO_EMBEDDINGS)] if embedding is None else []

@@ -19,7 +19,6 @@ from lethe_app.domain.memory import MemoryType, MemoryUnit
 from lethe_app.domain.passage import PassageKind
 from lethe_app.domain.recall import BlockedMemory, Reason, ReasonKind, RecalledMemory, RecallLead, RecallWay
 from lethe_app.prompt.untrusted_text import UntrustedTextQuoter
-from lethe_app.retrieval.memory_index import owners_of
 from lethe_app.services.documents.knowledge_base import DocumentHit, DocumentQuery, KnowledgeBase
 from lethe_app.services.memory import lore
 from lethe_app.services.memory.lore import LoreService
@@ -300,7 +299,7 @@ class DocumentRecaller:
             return RecallCandidates()
         query = DocumentQuery(
             context.text[:MAX_QUESTION_CHARACTERS],
-            owners_of(context.session.persona_id, context.session_worlds.worlds),
+            context.owners,
             context.moment,
             context.embedding,
             context.speaker_names,

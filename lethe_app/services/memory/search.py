@@ -17,9 +17,10 @@ from lethe_app.domain.passage import Passage, PassageKind, TextEmbedding
 from lethe_app.domain.recall import LOGGED, OUTDATED, Reason, ReasonKind, RecalledMemory, RecallLead, RecallWay
 from lethe_app.domain.worldinfo import WorldEntry
 from lethe_app.errors import StorageError
-from lethe_app.retrieval.memory_index import MemoryIndex, owners_of
+from lethe_app.retrieval.memory_index import MemoryIndex
 from lethe_app.retrieval.ranking import PassageLead as Evidence
 from lethe_app.retrieval.ranking import RankedSource
+from lethe_app.services.indexing.worlds import owner_of_world
 from lethe_app.services.memory.lore import recall_entry
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.session_worlds import SessionWorlds
@@ -68,6 +69,11 @@ class MemoryQuery:
     recalled by meaning either.
     """
 
+    @property
+    def owners(self) -> list[str]:
+        """Owners of the passages that are searched."""
+        return [self.persona_id, *map(owner_of_world, self.session_worlds.worlds)]
+
 
 class MemorySearch:
     """Search memories. Nothing is changed, neither durations nor counts."""
@@ -90,11 +96,10 @@ class MemorySearch:
         """Return the best `count` memories for the text; with `only_sure` only hits above the threshold, or about a topic it
         asks for.
         """
-        owners = owners_of(query.persona_id, query.session_worlds.worlds)
-        if count == 0 or not await self._memory_index.has_passages(owners):
+        if count == 0 or not await self._memory_index.has_passages(query.owners):
             return []
         results = await self._memory_index.search(
-            owners,
+            query.owners,
             query.text,
             limit=count + EXTRA_HITS,
             at=query.moment,

@@ -12,10 +12,11 @@ from lethe_app.domain.memory import MemoryType, MemoryUnit
 from lethe_app.domain.passage import PassageKind
 from lethe_app.errors import LetheError, StorageError
 from lethe_app.retrieval.fact_relation import FactRelation, classify_relation
-from lethe_app.retrieval.memory_index import MemoryIndex, owner_of_waiting
+from lethe_app.retrieval.memory_index import MemoryIndex
 from lethe_app.services.events import Listeners
 from lethe_app.services.indexing.calibration import Calibration
 from lethe_app.services.indexing.service import IndexingService
+from lethe_app.services.indexing.worlds import WAITING_PREFIX
 from lethe_app.services.library import Library
 from lethe_app.services.memory.cache import MemoryCache
 from lethe_app.storage.memory.memories import MemoryStore
@@ -162,7 +163,7 @@ class MemoryService:
         text = f"{memory.name}: {memory.content}" if memory.name else memory.content
         nearest_by_owner: list[tuple[float, MemoryUnit]] = []
         # Waiting memories are indexed under another owner, so that ordinary searches do not find them.
-        for owner in (persona_id, owner_of_waiting(persona_id)):
+        for owner in (persona_id, f"{WAITING_PREFIX}{persona_id}"):
             for guid, distance in await self._memory_index.nearest_origins(owner, text, PassageKind.MEMORY, NEAREST):
                 if guid in replaceable:
                     nearest_by_owner.append((distance, replaceable[guid]))

@@ -19,10 +19,10 @@ from lethe_app.domain.passage import DocumentChunk, PassageKind
 from lethe_app.domain.recall import RecalledMemory, RecallLead
 from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.errors import StorageError
-from lethe_app.retrieval.memory_index import owner_of_world
 from lethe_app.retrieval.query_terms import fold, split_words
 from lethe_app.services.documents.knowledge_base import MIN_LIKELIHOOD, DocumentHit, DocumentQuery, KnowledgeBase
 from lethe_app.services.indexing.service import IndexingService
+from lethe_app.services.indexing.worlds import DOCUMENTS_PREFIX, WAITING_PREFIX, owner_of_world
 from lethe_app.services.library import Library
 from lethe_app.services.memory.lookup import MemoryLookup
 from lethe_app.services.search.query import SearchQuery, build_excerpt
@@ -244,7 +244,7 @@ def _strip_speaker(text: str, speaker: str) -> str:
 
 def _owner_of(text_hit: TextHit) -> str:
     """Return the persona of a passage, or the owner of a world's document, without the prefix of the kind of passage."""
-    return text_hit.owner.removeprefix("waiting:").removeprefix("documents:")
+    return text_hit.owner.removeprefix(WAITING_PREFIX).removeprefix(DOCUMENTS_PREFIX)
 
 
 def _convert_hit(text_hit: TextHit, query: SearchQuery) -> SearchHit:

@@ -10,8 +10,9 @@ from lethe_app.domain.list_items import MeaningSearchGap, MemoryLine
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.domain.passage import PassageKind
 from lethe_app.errors import StorageError
-from lethe_app.retrieval.memory_index import MemoryIndex, owner_of_waiting
+from lethe_app.retrieval.memory_index import MemoryIndex
 from lethe_app.services.indexing.service import IndexingService
+from lethe_app.services.indexing.worlds import WAITING_PREFIX
 from lethe_app.services.memory.cache import MemoryCache
 from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.database import Database
@@ -91,7 +92,7 @@ class MemoryLists:
         by_guid: dict[str, float] = {}
         for owner, kind in (
             (persona_id, PassageKind.MEMORY),
-            (owner_of_waiting(persona_id), PassageKind.MEMORY),
+            (f"{WAITING_PREFIX}{persona_id}", PassageKind.MEMORY),
             (persona_id, PassageKind.SENTENCE),
         ):
             nearest = await self._memory_index.nearest_origins(owner, text, kind, MAX_DISTANCES)

@@ -122,8 +122,8 @@ class FullTextSearch(Store):
         """
         query = storable_text(match)
         numbers = [number for (number,) in connection.execute(SELECT_NUMBERS, (query, below, MAX_PASSAGES_PER_CALL))]
-        # Passages of memories with natural insertion and of documents have owners of their own: see `owner_of_waiting` and
-        # `owner_of_documents` of the memory index.
+        # Passages of memories with natural insertion and of documents have owners of their own: see `WAITING_PREFIX` and
+        # `DOCUMENTS_PREFIX` of the indexing.
         owners = {owner, f"waiting:{owner}", f"documents:{owner}"}
         hits, read = list[TextHit](), 0
         while read < len(numbers) and len(hits) < MAX_HITS_PER_CALL:

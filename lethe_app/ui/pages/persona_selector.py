@@ -7,7 +7,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import QComboBox, QWidget
 
-from lethe_app.retrieval.memory_index import WORLD_PREFIX, owner_of_world
+from lethe_app.services.indexing.worlds import WORLD_PREFIX, owner_of_world
 from lethe_app.services.library import Library
 from lethe_app.services.preferences import Preferences
 from lethe_app.ui.pages.context import PageContext

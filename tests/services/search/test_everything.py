@@ -16,7 +16,7 @@ from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.list_items import HitKind, SearchHit
 from lethe_app.domain.memory import MemoryInsertion
 from lethe_app.domain.worldinfo import World, WorldEntry
-from lethe_app.retrieval.memory_index import owner_of_world
+from lethe_app.services.indexing.worlds import owner_of_world
 from lethe_app.services.search.everything import MAX_HITS
 from lethe_app.services.search.query import SearchQuery, build_excerpt
 from lethe_app.storage.index.full_text import MAX_UNINDEXED_PER_CALL

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QVBoxLayout, QWidget
 
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.list_items import HitKind, SearchHit
-from lethe_app.retrieval.memory_index import owner_of_world
+from lethe_app.services.indexing.worlds import owner_of_world
 from lethe_app.services.library import Library
 from lethe_app.services.search.everything import MAX_HITS, SearchService
 from lethe_app.services.sessions.editing import SessionEditing
