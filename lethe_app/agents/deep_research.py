@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from typing import TypeVar
 
 from lethe_app.agents.web_reading import ReadPage, TaskModel, WebReader, fit_pages
+from lethe_app.brain.llm_schemas.archive import LlmAnswer
 from lethe_app.brain.llm_schemas.citation_check import extract_relevant_sentences, is_unsafe_sentence, keep_supported_sentences
 from lethe_app.brain.llm_schemas.web import CompletenessAnswer, OutlineAnswer, PageSummaryAnswer, ReportAnswer
 from lethe_app.brain.text.fingerprint import content_words
@@ -15,6 +18,7 @@ from lethe_app.domain.web import Inquiry, PageSummary, PageText, SearchRound
 from lethe_app.errors import ModelError, NotAllowed, WebError
 from lethe_app.web.html_text import CountTokens
 
+T = TypeVar("T", bound=LlmAnswer)
 MIN_ROUNDS, MAX_ROUNDS = 2, 6
 QUERIES_PER_ROUND, RESULTS_PER_QUERY = 3, 3
 """Queries of one round, and results read of one query."""
@@ -93,15 +97,17 @@ class DeepResearch:
         await self._on_progress(updated)
         return updated
 
+    async def _ask(self, task_prompt: str, answer: type[T], **values: str) -> T | None:
+        """Return the model's answer; None without a model, or if it gave none that can be used."""
+        if self._task_model is not None:
+            with suppress(ModelError):
+                return await self._task_model.ask(task_prompt, answer, **values)
+        return None
+
     # Plan
 
     async def _make_plan(self, inquiry: Inquiry) -> Inquiry:
-        plan: OutlineAnswer | None = None
-        if self._task_model is not None:
-            try:
-                plan = await self._task_model.ask("plan", OutlineAnswer, topic=inquiry.topic)
-            except ModelError:
-                plan = None  # then the question itself is searched
+        plan = await self._ask("plan", OutlineAnswer, topic=inquiry.topic)
         questions = plan.questions if plan else [inquiry.topic]
         return await self._report_progress(inquiry, questions=questions, enough_when=plan.enough_when if plan else "")
 
@@ -158,12 +164,10 @@ class DeepResearch:
 
     async def _summarize_page(self, topic: str, query: str, page: ReadPage) -> str:
         if self._task_model is not None:
-            try:
+            with suppress(ModelError):
                 text = await self._ask_for_summary(self._task_model, topic, query, page)
-            except ModelError:
-                text = None
-            if text is not None:
-                return text
+                if text is not None:
+                    return text
         quotes = extract_relevant_sentences(f"{topic} {query}", [page.whole_text])
         return f"“{quotes[0].text}”" if quotes else ""
 
@@ -185,23 +189,16 @@ class DeepResearch:
         """Return the report with the new findings. Unsupported sentences of the model are removed; if it fails, or its
         report is less than half as long as the last one, the findings are appended instead.
         """
-        if self._task_model is not None:
-            placeholders = {
-                "topic": inquiry.topic,
-                "report": await self._quote_untrusted(inquiry, inquiry.report) or NOTHING_YET,
-            }
-            try:
-                findings = await self._quote_untrusted(inquiry, _format_findings(new_findings))
-                answer = await self._task_model.ask("report", ReportAnswer, findings=findings, **placeholders)
-            except ModelError:
-                answer = None
+        lines = "\n".join(f"[{finding.number}] {' '.join(finding.text.split())}" for finding in new_findings)
+        placeholders = {
+            "report": await self._quote_untrusted(inquiry, inquiry.report) or NOTHING_YET,
+            "findings": await self._quote_untrusted(inquiry, lines),
+        }
+        answer = await self._ask("report", ReportAnswer, topic=inquiry.topic, **placeholders)
+        if answer is not None:
             pages = [PageText(finding.address, finding.title, finding.text) for finding in inquiry.findings]
-            trusted_texts = (inquiry.topic, *inquiry.questions)
-            text = (
-                _drop_invalid_citations(keep_supported_sentences(answer.text, pages, trusted_texts), len(inquiry.findings))
-                if answer
-                else ""
-            )
+            supported = keep_supported_sentences(answer.text, pages, (inquiry.topic, *inquiry.questions))
+            text = _drop_invalid_citations(supported, len(inquiry.findings))
             if text and len(text) * 2 >= len(inquiry.report):  # shorter, it has lost what was known
                 return text
         return _append_findings(inquiry.report, new_findings)
@@ -216,14 +213,16 @@ class DeepResearch:
         if self._task_model is None or not inquiry.report:
             return False, pending_queries
         previous_queries = [query for search_round in inquiry.rounds for query in search_round.queries]
-        placeholders = {"topic": inquiry.topic, "enough_when": inquiry.enough_when or "The question is answered."}
         inquiry = await self._report_progress(inquiry, doing="Checking whether the results are sufficient")
-        try:
-            report = await self._quote_untrusted(inquiry, inquiry.report)
-            answer = await self._task_model.ask(
-                "enough", CompletenessAnswer, report=report, asked="\n".join(previous_queries), **placeholders
-            )
-        except ModelError:
+        answer = await self._ask(
+            "enough",
+            CompletenessAnswer,
+            topic=inquiry.topic,
+            enough_when=inquiry.enough_when or "The question is answered.",
+            report=await self._quote_untrusted(inquiry, inquiry.report),
+            asked="\n".join(previous_queries),
+        )
+        if answer is None:
             return False, pending_queries
         known_words = [content_words(query) for query in previous_queries]
         new_queries = [
@@ -240,10 +239,6 @@ def append_unreported_findings(inquiry: Inquiry) -> Inquiry:
 
 def _append_findings(report: str, findings: Sequence[PageSummary]) -> str:
     return "\n\n".join(filter(None, (report, *(f"{finding.text} [{finding.number}]" for finding in findings))))
-
-
-def _format_findings(findings: Sequence[PageSummary]) -> str:
-    return "\n".join(f"[{finding.number}] {' '.join(finding.text.split())}" for finding in findings)
 
 
 def _drop_invalid_citations(text: str, finding_count: int) -> str:
