@@ -124,7 +124,7 @@ class Runtime:
 
     async def _plan_task(self, due_task: DueTask, settings: Settings, moment: datetime) -> PlannedTask:
         task = due_task.registered.task
-        runs = await self._runs.runs_of(*due_task.key, limit=MAX_RUNS_READ, before=moment + CLOCK_TOLERANCE)
+        runs = await self._newest_runs(due_task, moment)
         due = next_due_time(runs, interval_of(task.name, task.every, settings.agent_hours), moment)
         made = [run for run in runs if run.outcome is RunOutcome.MADE]
         return PlannedTask(
@@ -147,7 +147,7 @@ class Runtime:
 
     async def last_run(self, due_task: DueTask, moment: datetime) -> TaskRun | None:
         """Return the newest completed run (MADE or NOTHING)."""
-        runs = await self._runs.runs_of(*due_task.key, limit=MAX_RUNS_READ, before=moment + CLOCK_TOLERANCE)
+        runs = await self._newest_runs(due_task, moment)
         return next((run for run in runs if run.outcome in {RunOutcome.MADE, RunOutcome.NOTHING}), None)
 
     async def create_recorder(self, due_task: DueTask, moment: datetime, *, is_requested: bool) -> RunRecorder:
@@ -172,9 +172,12 @@ class Runtime:
         """Discard the cached due time of the run's task."""
         self._not_before.pop((run.persona_id, run.task), None)
 
+    async def _newest_runs(self, due_task: DueTask, moment: datetime) -> list[TaskRun]:
+        return await self._runs.runs_of(*due_task.key, limit=MAX_RUNS_READ, before=moment + CLOCK_TOLERANCE)
+
     async def _is_due(self, due_task: DueTask, settings: Settings, moment: datetime) -> bool:
         if due_task.key not in self._not_before:
-            runs = await self._runs.runs_of(*due_task.key, limit=MAX_RUNS_READ, before=moment + CLOCK_TOLERANCE)
+            runs = await self._newest_runs(due_task, moment)
             if runs:
                 self._last_run_times.setdefault(due_task.key, end_of(runs[0]))
             task = due_task.registered.task
@@ -219,18 +222,18 @@ async def execute_run(
             return await recorder.close(outcome_if_cancelled())
         if _must_propagate(error):
             raise
-        is_timed_out = isinstance(error, TimeoutError) and timeout.expired()
-        outcome, trouble = _timeout_outcome(seconds) if is_timed_out else _failure_outcome(task, error)
-        return await recorder.close(outcome, trouble=trouble)
+        outcome, trouble = RunOutcome.FAILED, ""
+        if isinstance(error, TimeoutError) and timeout.expired():
+            trouble = "The task took longer than an hour."
+            if seconds < MAX_RUN_SECONDS:
+                outcome, trouble = RunOutcome.GAVE_WAY, "The daily time limit is used up; the task continues another day."
+        elif isinstance(error, LetheError):
+            outcome = RunOutcome.GAVE_WAY if isinstance(error, BudgetSpent) else RunOutcome.FAILED
+            trouble = error.message
+        return await recorder.close(outcome, trouble=trouble or _describe_failure(task, error))
     if not isinstance(result, TaskResult):
         return await recorder.close(RunOutcome.FAILED, trouble="The task ended without a result.")
     return await recorder.close(result.outcome, result.summary, made=result.made)
-
-
-def _timeout_outcome(seconds: float) -> tuple[RunOutcome, str]:
-    if seconds >= MAX_RUN_SECONDS:
-        return RunOutcome.FAILED, "The task took longer than an hour."
-    return RunOutcome.GAVE_WAY, "The daily time limit is used up; the task continues another day."
 
 
 def _must_propagate(error: BaseException) -> bool:
@@ -242,23 +245,14 @@ def _must_propagate(error: BaseException) -> bool:
     return is_cancelled if isinstance(error, asyncio.CancelledError) else isinstance(error, KeyboardInterrupt | GeneratorExit)
 
 
-def _failure_outcome(task: AgentTask, error: BaseException) -> tuple[RunOutcome, str]:
-    if isinstance(error, BudgetSpent):
-        return RunOutcome.GAVE_WAY, error.message
-    return RunOutcome.FAILED, error.message if isinstance(error, LetheError) else _describe_failure(task, error)
-
-
 def _describe_failure(task: AgentTask, error: BaseException) -> str:
-    """Return one sentence about an error in a task's own code, and log where it happened for the author."""
-    _log_failure(task, error)
-    detail = " ".join(str(error).split())[:200]
-    return f"The task failed: {type(error).__name__}{f' ({detail})' if detail else ''}."
-
-
-def _log_failure(task: AgentTask, error: BaseException) -> None:
-    """Log the position of the error, without its message, which may contain words of a conversation."""
+    """Return one sentence about an error in a task's own code. For the author, log the position of the error, without its
+    message, which may contain words of a conversation.
+    """
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
     position = f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}" if trace is not None else "nowhere"
     LOG.warning("The task “%s” failed with %s at %s", task.name, type(error).__name__, position)
+    detail = " ".join(str(error).split())[:200]
+    return f"The task failed: {type(error).__name__}{f' ({detail})' if detail else ''}."
