@@ -7,11 +7,12 @@ its effect, so that a cancelled dream has applied some changes completely and th
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import ClassVar, Protocol
 from uuid import UUID
 
 from lethe_app.agents.dream_preferences import FeedbackInputs, propose_dislike, propose_preferences
+from lethe_app.agents.session_material import read_strings, read_time, update_state
 from lethe_app.agents.task import NOTHING, AgentTask, TaskContext, TaskResult, TaskView
 from lethe_app.brain.dreams.consolidation import (
     DREAM,
@@ -72,7 +73,7 @@ class Dream(AgentTask):
 
     async def observe(self, view: TaskView) -> bool:
         state = await view.load_state()
-        last_dream_at = _parse_moment(state.get(LAST_DREAM_KEY))
+        last_dream_at = read_time(state, LAST_DREAM_KEY)
         if last_dream_at is None or last_dream_at > view.moment or (self._inputs.may_write() and not state.get(BY_MODEL_KEY)):
             return True
         newest_sessions = await view.list_sessions(limit=1)
@@ -95,10 +96,11 @@ class Dream(AgentTask):
         change_counts.append(await self._propose_dislike(context, known_signatures))
         context.report_progress("Tidying up memories")
         count = sum(change_counts) + await self._consolidate(context, known_signatures)
-        await context.save_state(
-            {**await context.load_state(), LAST_DREAM_KEY: started_at.isoformat(), BY_MODEL_KEY: self._inputs.may_write()}
-        )
-        return TaskResult(_describe_result(count, at_once=context.settings.dreams_apply)) if count else NOTHING
+        await update_state(context, {LAST_DREAM_KEY: started_at.isoformat(), BY_MODEL_KEY: self._inputs.may_write()})
+        if not count:
+            return NOTHING
+        change_count = "1 change" if count == 1 else f"{count} changes"
+        return TaskResult(f"{change_count} applied." if context.settings.dreams_apply else f"{change_count} proposed.")
 
     async def _propose_dislike(self, context: TaskContext, known_signatures: set[str]) -> int:
         """Propose what thumb ratings alone suggest to a model. This is never applied at once, whatever the settings."""
@@ -126,9 +128,10 @@ class Dream(AgentTask):
             if signature(change) in known_signatures:
                 continue
             known_signatures.add(signature(change))
-            await context.record_result(
-                ProducedRecord(kind=ProducedKind.CHANGE, id=str(change.id), title=_change_title(change))
-            )
+            # The beginning of the text after the change, or else of the text before it.
+            text = ChangedRecords.after(change).text or ChangedRecords.before(change).text
+            title = " ".join(text.split())[:60]
+            await context.record_result(ProducedRecord(kind=ProducedKind.CHANGE, id=str(change.id), title=title))
             submitted = await self._inputs.submit_change(change, apply_now=apply_now)
             count += submitted.state is not ChangeState.DECLINED
         if concluded_messages:
@@ -144,16 +147,20 @@ class Dream(AgentTask):
 
     async def _consolidate_with_model(self, context: TaskContext, known_signatures: set[str]) -> int:
         records = await _changeable_records(context)
-        groups = group_by_pairs(records, await self._similar_pairs(context.persona.unique_name, records))
-        grouped_guids = {record.guid for group in groups for record in group}
-        judged_guids = _as_strings((await context.load_state()).get(JUDGED_NOTES_KEY))
-        unfiled_memories = [
-            record
-            for record in records
-            if isinstance(record, MemoryUnit) and not record.filed_under and record.guid not in grouped_guids
+        similar_pairs = [
+            (record.guid, neighbour_guid)
+            for record in records[:MAX_COMPARED]
+            for neighbour_guid in await self._inputs.neighbours(context.persona.unique_name, record)
+            if neighbour_guid != record.guid
         ]
+        groups = group_by_pairs(records, similar_pairs)
+        grouped_guids = {record.guid for group in groups for record in group}
+        judged_guids = read_strings(await context.load_state(), JUDGED_NOTES_KEY)
+        known_guids = grouped_guids | {UUID(guid) for guid in judged_guids}
         single_groups: list[list[ChangedRecord]] = [
-            [record] for record in unfiled_memories if str(record.guid) not in judged_guids
+            [record]
+            for record in records
+            if isinstance(record, MemoryUnit) and not record.filed_under and record.guid not in known_guids
         ]
         count = 0
         for group in [*groups, *single_groups][:MAX_MODEL_QUERIES]:
@@ -161,7 +168,7 @@ class Dream(AgentTask):
             count += await self._apply_decision(context, known_signatures, group, decision)
             if len(group) == 1:
                 judged_guids.append(str(group[0].guid))
-                await context.save_state({**await context.load_state(), JUDGED_NOTES_KEY: judged_guids[-MAX_JUDGED:]})
+                await update_state(context, {JUDGED_NOTES_KEY: judged_guids[-MAX_JUDGED:]})
         return count
 
     async def _ask_decision(self, context: TaskContext, group: Sequence[ChangedRecord]) -> MergeDecision:
@@ -178,35 +185,8 @@ class Dream(AgentTask):
         changes = build_changes(decision, group, context.persona.unique_name, context.run_id, moment, names)
         return await self._submit_changes(context, known_signatures, changes)
 
-    async def _similar_pairs(self, persona_id: str, records: Sequence[ChangedRecord]) -> list[tuple[UUID, UUID]]:
-        return [
-            (record.guid, neighbour_guid)
-            for record in records[:MAX_COMPARED]
-            for neighbour_guid in await self._inputs.neighbours(persona_id, record)
-            if neighbour_guid != record.guid
-        ]
-
 
 async def _changeable_records(view: TaskView) -> list[ChangedRecord]:
     """Return the records a dream may change: memories newest first, then facts newest first."""
     memories = [record for record in await view.list_memories() if can_change_memory(record, view.moment)]
     return [*memories, *(record for record in await view.list_facts() if can_change_fact(record))]
-
-
-def _change_title(change: RecordedChange) -> str:
-    """Return the beginning of the text after the change, or else of the text before it."""
-    text = ChangedRecords.after(change).text or ChangedRecords.before(change).text
-    return " ".join(text.split())[:60]
-
-
-def _describe_result(count: int, *, at_once: bool) -> str:
-    change_count = "1 change" if count == 1 else f"{count} changes"
-    return f"{change_count} applied." if at_once else f"{change_count} proposed."
-
-
-def _parse_moment(value: object) -> datetime | None:
-    return datetime.fromisoformat(value) if isinstance(value, str) else None
-
-
-def _as_strings(value: object) -> list[str]:
-    return [str(item) for item in value] if isinstance(value, list) else []

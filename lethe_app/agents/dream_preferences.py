@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
+from lethe_app.agents.session_material import update_state
 from lethe_app.agents.task import TaskContext
 from lethe_app.brain.dreams.consolidation import normalize_category
 from lethe_app.brain.dreams.corrections import CorrectionStrength
@@ -148,7 +149,7 @@ async def propose_dislike(context: TaskContext, feedback: FeedbackInputs) -> tup
     if len(disliked) < MIN_DISLIKED_REPLIES or message_ids == state.get(ASKED_REPLIES_KEY):
         return None
     proposal = await _ask_for_dislike(context, disliked)
-    await context.save_state({**await context.load_state(), ASKED_REPLIES_KEY: message_ids})
+    await update_state(context, {ASKED_REPLIES_KEY: message_ids})
     return proposal
 
 

@@ -5,14 +5,20 @@ from __future__ import annotations
 import random
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Annotated, ClassVar
 
 from pydantic import BeforeValidator, Field
 
-from lethe_app.agents.journal import NOTHING_YET
-from lethe_app.agents.self_reflection import describe_session, expand_names
-from lethe_app.agents.task import NOTHING, AgentTask, TaskContext, TaskRequirement, TaskResult, TaskView
+from lethe_app.agents.session_material import (
+    LAST_SESSION_KEY,
+    NOTHING_YET,
+    MaterialTask,
+    describe_session,
+    describe_speakers,
+    remove_braces,
+)
+from lethe_app.agents.task import TaskContext, TaskResult, TaskView
 from lethe_app.brain.llm_schemas.archive import LlmAnswer, clean_answer_text
 from lethe_app.config.options import RoleplayGoals
 from lethe_app.domain.agent_runs import RunOutcome
@@ -23,11 +29,8 @@ GOAL_LIFETIME = timedelta(days=30)
 FIRST_PRIORITY = 3
 SESSION_PRIORITY, CUSTOM_PRIORITY = 5, 5
 MAX_OWN_GOALS, MAX_WISHES, MAX_PLANS = 2, 2, 2
-MAX_TEXT_CHARACTERS = 1500
 MAX_SESSIONS_CHECKED = 10
 """Number of newest sessions that are searched for one that may be used."""
-LAST_SESSION_KEY = "last"
-"""Key of the state: the session that was used last."""
 _Line = BeforeValidator(lambda value: clean_answer_text(value) if isinstance(value, str) else value)
 Short = Annotated[str, _Line, Field(max_length=160)]
 Long = Annotated[str, _Line, Field(min_length=8, max_length=500)]
@@ -75,25 +78,24 @@ class GoalRequest:
     """Advice that the persona takes into account when it sets goals."""
 
 
-class GoalDesigner(AgentTask):
+class GoalDesigner(MaterialTask[ChatSession]):
     """Set goals after a session. They are inserted once when they become relevant and expire after `GOAL_LIFETIME`."""
 
     name = "goals"
     title = "Goals"
     help = "Let personas set goals for themselves and for you after a conversation."
     every = timedelta(days=1)
-    needs = frozenset({TaskRequirement.MODEL})
 
     def __init__(self, rng: random.Random | None = None) -> None:
         self._rng = rng or random.Random()  # noqa: S311 - a coin, not a secret
 
     async def observe(self, view: TaskView) -> bool:
-        return await find_unused_session(view) is not None
+        return await find_unused_session(view) is not None  # nothing is drawn before the run
 
-    async def execute(self, context: TaskContext) -> TaskResult:
-        session = await find_unused_session(context, self._rng)
-        if session is None:
-            return NOTHING
+    async def find_material(self, view: TaskView) -> ChatSession | None:
+        return await find_unused_session(view, self._rng)
+
+    async def write(self, context: TaskContext, session: ChatSession) -> TaskResult:
         context.report_progress("Thinking of goals")
         placeholders = await build_placeholders(context, session)
         aims = await context.ask("goals_own", PersonaGoalsAnswer, **placeholders)
@@ -105,52 +107,43 @@ class GoalDesigner(AgentTask):
             for rank, (text, origin) in enumerate(candidates)
             if text.strip()
         ]
-        return await create_goals(context, ideas, placeholders, {LAST_SESSION_KEY: str(session.guid)})
+        return await create_goals(context, ideas, placeholders, session)
 
 
-class SessionGoals(AgentTask):
+class SessionGoals(MaterialTask[ChatSession]):
     """Turn the plans of the last session into goals of the highest priority."""
 
     name = "session_goals"
     title = "Plans from conversations"
     help = "Work out the plans of the last conversation, so that personas come back to them."
     every = timedelta(hours=6)
-    needs = frozenset({TaskRequirement.MODEL})
 
-    async def observe(self, view: TaskView) -> bool:
+    async def find_material(self, view: TaskView) -> ChatSession | None:
         session = await find_unused_session(view)
-        return session is not None and bool(session.future_goals)
+        return session if session is not None and session.future_goals else None
 
-    async def execute(self, context: TaskContext) -> TaskResult:
-        session = await find_unused_session(context)
-        if session is None or not session.future_goals:
-            return NOTHING
+    async def write(self, context: TaskContext, session: ChatSession) -> TaskResult:
         ideas = [GoalIdea(plan, "a plan from the last conversation", SESSION_PRIORITY) for plan in session.future_goals]
-        return await create_goals(
-            context, ideas, await build_placeholders(context, session), {LAST_SESSION_KEY: str(session.guid)}
-        )
+        return await create_goals(context, ideas, await build_placeholders(context, session), session)
 
 
-class CustomGoal(AgentTask):
+class CustomGoal(MaterialTask[GoalRequest]):
     """Set goals on the subject the user asked for."""
 
     name = "custom_goal"
     title = "Requested goals"
     help = "Set one goal a day for the request you made on the Mind page."
     every = timedelta(days=1)
-    needs = frozenset({TaskRequirement.MODEL})
 
     def __init__(self, load_request: Callable[[str], Awaitable[GoalRequest]]) -> None:
         """Create the task; `load_request` returns the user's request for a persona id."""
         self._load_request = load_request
 
-    async def observe(self, view: TaskView) -> bool:
-        return bool((await self._load_request(view.persona.unique_name)).request.strip())
+    async def find_material(self, view: TaskView) -> GoalRequest | None:
+        request = await self._load_request(view.persona.unique_name)
+        return request if request.request.strip() else None
 
-    async def execute(self, context: TaskContext) -> TaskResult:
-        request = await self._load_request(context.persona.unique_name)
-        if not request.request.strip():
-            return NOTHING
+    async def write(self, context: TaskContext, request: GoalRequest) -> TaskResult:
         newest_sessions = await context.list_sessions(archived=True, limit=1)
         placeholders = await build_placeholders(
             context, await context.load_session(newest_sessions[0].guid) if newest_sessions else None
@@ -158,7 +151,7 @@ class CustomGoal(AgentTask):
         origin = f"what {context.user.name} asked of {context.persona.name}" + (
             f"; {request.notice}" if request.notice.strip() else ""
         )
-        return await create_goals(context, [GoalIdea(request.request, origin, CUSTOM_PRIORITY)], placeholders, {})
+        return await create_goals(context, [GoalIdea(request.request, origin, CUSTOM_PRIORITY)], placeholders)
 
 
 async def find_unused_session(view: TaskView, rng: random.Random | None = None) -> ChatSession | None:
@@ -186,51 +179,44 @@ async def build_placeholders(context: TaskContext, session: ChatSession | None) 
     """Return the common placeholders: descriptions of both speakers, the last summary and the present goals."""
     goals = [memory for memory in await context.list_memories() if memory.category is MemoryType.GOAL and memory.enabled]
     return {
-        "name": context.persona.name,
-        "user": context.user.name,
-        "bio": expand_names(context, context.persona.mini_bio or context.persona.bio)[:MAX_TEXT_CHARACTERS] or NOTHING_YET,
-        "user_bio": expand_names(context, context.user.bio)[:MAX_TEXT_CHARACTERS] or NOTHING_YET,
+        **describe_speakers(context),
         "summary": await describe_session(context, session) if session is not None else NOTHING_YET,
         "goals": "\n".join(f"- {goal.name}" for goal in goals[:MAX_SESSIONS_CHECKED]) or NOTHING_YET,
     }
 
 
 async def create_goals(
-    context: TaskContext, ideas: Sequence[GoalIdea], placeholders: dict[str, str], state: dict[str, object]
+    context: TaskContext, ideas: Sequence[GoalIdea], placeholders: dict[str, str], session: ChatSession | None = None
 ) -> TaskResult:
     """Work out each idea with the model and store all goals at the end, so that a cancelled run has stored none and can be
-    repeated.
+    repeated. `session` is where the ideas come from.
     """
-    sources = [f"session:{state[LAST_SESSION_KEY]}"] if LAST_SESSION_KEY in state else []
+    sources = [f"session:{session.guid}"] if session is not None else []
     goals: list[MemoryUnit] = []
     for idea in ideas:
         context.report_progress(f"Working out: {idea.text.rstrip('.')}")
         plan = await context.ask("goal_plan", GoalAnswer, **placeholders, aim=idea.text, whose=idea.origin)
-        goals.append(build_goal_memory(plan, idea.priority, context.moment, sources))
+        goals.append(
+            MemoryUnit(
+                category=MemoryType.GOAL,
+                insertion=MemoryInsertion.NATURAL,
+                name=plan.title.rstrip("."),
+                content=remove_braces(plan.text),
+                reason=remove_braces(plan.reason),
+                priority=idea.priority,
+                added=context.moment,
+                last_trigger=context.moment,
+                end_time=context.moment + GOAL_LIFETIME,
+                sources=sources,
+            )
+        )
     known_goals = {(goal.name, goal.content) for goal in await context.list_memories() if goal.category is MemoryType.GOAL}
     for goal in goals:
         if (goal.name, goal.content) not in known_goals:
             await context.memorize(goal)
     titles = list(dict.fromkeys(goal.name for goal in goals))
-    if state:
-        await context.save_state(state)
+    if session is not None:
+        await context.save_state({LAST_SESSION_KEY: str(session.guid)})
     if not titles:
         return TaskResult("No new goals.", outcome=RunOutcome.NOTHING)
     return TaskResult(f"Set {len(titles)} goals: {', '.join(titles)}." if len(titles) > 1 else f"Set a goal: {titles[0]}.")
-
-
-def build_goal_memory(plan: GoalAnswer, priority: int, moment: datetime, sources: Sequence[str]) -> MemoryUnit:
-    """Return the memory of a goal, with its session as source."""
-    return MemoryUnit(
-        category=MemoryType.GOAL,
-        insertion=MemoryInsertion.NATURAL,
-        name=plan.title.rstrip("."),
-        # Without braces: the memory is inserted into prompts, where macros are expanded.
-        content=plan.text.replace("{{", "").replace("}}", ""),
-        reason=plan.reason.replace("{{", "").replace("}}", ""),
-        priority=priority,
-        added=moment,
-        last_trigger=moment,
-        end_time=moment + GOAL_LIFETIME,
-        sources=list(sources),
-    )

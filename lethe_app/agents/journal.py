@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from datetime import datetime, timedelta
+from collections.abc import Callable
+from datetime import timedelta
 from typing import Annotated, ClassVar
 
 from pydantic import BeforeValidator, Field
 
-from lethe_app.agents.self_reflection import describe_session, expand_names
-from lethe_app.agents.task import NOTHING, AgentTask, TaskContext, TaskRequirement, TaskResult, TaskView
+from lethe_app.agents.session_material import (
+    MAX_TEXT_CHARACTERS,
+    NOTHING_YET,
+    MaterialTask,
+    describe_session,
+    describe_speakers,
+    list_new_sessions,
+    remove_braces,
+    state_after,
+)
+from lethe_app.agents.task import TaskContext, TaskResult, TaskView
 from lethe_app.brain.llm_schemas.archive import LlmAnswer, Paragraph, clean_answer_text
 from lethe_app.brain.llm_schemas.chunking import format_lines
 from lethe_app.domain.agent_runs import RunOutcome
@@ -19,17 +28,12 @@ from lethe_app.prompt.untrusted_text import is_quoted
 
 MIN_SESSIONS = 2
 MIN_CONTEXT = 8000
-MAX_TEXT_CHARACTERS = 1500
-"""Characters of each text that is read besides the messages."""
 DECISION_TOKENS, ENTRY_TOKENS = 1250, 2000
 """Tokens of the last messages that are read for the decision, and for the entry."""
 NEWEST_LINES = 60
 MAX_GOALS = 3
 MAX_MEMORIES = 4
 MAX_MEMORY_CHARACTERS = 400
-UNTIL_KEY = "until"
-"""Key of the state: last activity of the newest session that was considered."""
-NOTHING_YET = "(none yet)"
 _Line = BeforeValidator(lambda value: clean_answer_text(value) if isinstance(value, str) else value)
 
 
@@ -51,47 +55,51 @@ class JournalEntryAnswer(LlmAnswer):
 
     @property
     def text(self) -> str:
-        return "\n\n".join(dict.fromkeys(self.paragraphs)).replace("{{", "").replace("}}", "")
+        return remove_braces("\n\n".join(dict.fromkeys(self.paragraphs)))
 
 
-class Journal(AgentTask):
+class Journal(MaterialTask[list[SessionSummary]]):
     """Write journal entries. They are recalled like any memory, and none replaces another."""
 
     name = "journal"
     title = "Journal"
     help = "Let personas write about what is on their mind from time to time, in their own words."
     every = timedelta(hours=24)
-    needs = frozenset({TaskRequirement.MODEL})
 
     def __init__(self, load_context_size: Callable[[], int]) -> None:
         """Create the task; `load_context_size` returns the context length of the loaded model in tokens."""
         self._load_context_size = load_context_size
 
-    async def observe(self, view: TaskView) -> bool:
-        return self._load_context_size() >= MIN_CONTEXT and len(await list_new_sessions(view)) >= MIN_SESSIONS
+    async def find_material(self, view: TaskView) -> list[SessionSummary] | None:
+        new_sessions = await list_new_sessions(view) if self._load_context_size() >= MIN_CONTEXT else []
+        return new_sessions if len(new_sessions) >= MIN_SESSIONS else None
 
-    async def execute(self, context: TaskContext) -> TaskResult:
-        new_sessions = await list_new_sessions(context)
-        if len(new_sessions) < MIN_SESSIONS:
-            return NOTHING
+    async def write(self, context: TaskContext, new_sessions: list[SessionSummary]) -> TaskResult:
         context.report_progress("Thinking about recent events")
         placeholders = await build_placeholders(context, new_sessions)
         conversation = await format_newest_messages(
             context, new_sessions[-1], "journal", JournalOccasionAnswer, DECISION_TOKENS, **placeholders
         )
         occasion = await context.ask("journal", JournalOccasionAnswer, talk=conversation, **placeholders)
-        new_state = {UNTIL_KEY: max(session.last_activity for session in new_sessions).isoformat()}
         if not occasion.write or not occasion.topic.strip():
-            await context.save_state(new_state)
+            await context.save_state(state_after(new_sessions))
             return TaskResult("Nothing to write about.", outcome=RunOutcome.NOTHING)
         context.report_progress(f"Writing about {occasion.topic.rstrip('.')}")
         entry = await self._write_entry(context, new_sessions[-1], occasion.topic, placeholders)
-        title = entry.title.strip() or occasion.topic
-        sources = [f"session:{session.guid}" for session in new_sessions]
-        await context.memorize(build_entry_memory(title, entry.text, context.moment, sources))
-        await context.save_state(new_state)
-        await context.leave_note(f"{context.persona.name} has written in the journal about “{title.rstrip('.')}”.")
-        return TaskResult(f"Wrote in the journal: “{title.rstrip('.')}”.")
+        title = (entry.title.strip() or occasion.topic).rstrip(".")
+        await context.memorize(
+            MemoryUnit(
+                category=MemoryType.JOURNAL,
+                name=title,
+                content=entry.text,
+                added=context.moment,
+                last_trigger=context.moment,
+                sources=[f"session:{session.guid}" for session in new_sessions],
+            )
+        )
+        await context.save_state(state_after(new_sessions))
+        await context.leave_note(f"{context.persona.name} has written in the journal about “{title}”.")
+        return TaskResult(f"Wrote in the journal: “{title}”.")
 
     async def _write_entry(
         self, context: TaskContext, newest: SessionSummary, topic: str, placeholders: dict[str, str]
@@ -99,37 +107,16 @@ class Journal(AgentTask):
         recalled = await context.search_memories(topic, MAX_MEMORIES)
         memories = "\n".join(_format_memory(recollection.text) for recollection in recalled) or NOTHING_YET
         values = {name: placeholders[name] for name in ("name", "user", "bio", "last_entry")}
+        values |= {"topic": topic, "memories": memories}
         conversation = await format_newest_messages(
-            context, newest, "journal_entry", JournalEntryAnswer, ENTRY_TOKENS, **values, topic=topic, memories=memories
+            context, newest, "journal_entry", JournalEntryAnswer, ENTRY_TOKENS, **values
         )
-        return await context.ask(
-            "journal_entry", JournalEntryAnswer, **values, topic=topic, memories=memories, talk=conversation
-        )
+        return await context.ask("journal_entry", JournalEntryAnswer, **values, talk=conversation)
 
 
 def _format_memory(text: str) -> str:
     """Return the text in one line, truncated. A quoted text is not, because truncation would remove its closing fence."""
     return text if is_quoted(text) else f"- {' '.join(text.split())[:MAX_MEMORY_CHARACTERS]}"
-
-
-def build_entry_memory(title: str, text: str, moment: datetime, sources: Sequence[str]) -> MemoryUnit:
-    """Return the memory of an entry, with its sessions as sources."""
-    return MemoryUnit(
-        category=MemoryType.JOURNAL,
-        name=title.rstrip("."),
-        content=text,
-        added=moment,
-        last_trigger=moment,
-        sources=list(sources),
-    )
-
-
-async def list_new_sessions(view: TaskView) -> list[SessionSummary]:
-    """Return the archived sessions since the last entry, oldest first."""
-    until = (await view.load_state()).get(UNTIL_KEY)
-    until_time = datetime.fromisoformat(until) if isinstance(until, str) else None
-    archived_sessions = [session for session in await view.list_sessions(archived=True) if session.messages]
-    return [session for session in reversed(archived_sessions) if until_time is None or session.last_activity > until_time]
 
 
 async def build_placeholders(context: TaskContext, new_sessions: list[SessionSummary]) -> dict[str, str]:
@@ -142,10 +129,7 @@ async def build_placeholders(context: TaskContext, new_sessions: list[SessionSum
     )
     newest = max(entries, key=lambda memory: memory.added, default=None)
     return {
-        "name": context.persona.name,
-        "user": context.user.name,
-        "bio": expand_names(context, context.persona.mini_bio or context.persona.bio)[:MAX_TEXT_CHARACTERS] or NOTHING_YET,
-        "user_bio": expand_names(context, context.user.bio)[:MAX_TEXT_CHARACTERS] or NOTHING_YET,
+        **describe_speakers(context),
         "last_entry": f"“{newest.name}”: {newest.content[:MAX_TEXT_CHARACTERS]}" if newest else NOTHING_YET,
         "summary": await describe_session(context, await context.load_session(new_sessions[-1].guid)),
         "goals": "\n".join(f"- {goal.name}" for goal in goals[:MAX_GOALS]) or NOTHING_YET,

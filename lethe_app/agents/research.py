@@ -4,9 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 
-from lethe_app.agents.task import NOTHING, AgentTask, TaskContext, TaskRequirement, TaskResult, TaskView
+from lethe_app.agents.session_material import (
+    LAST_SESSION_KEY,
+    UNTIL_KEY,
+    MaterialTask,
+    expand_names,
+    read_strings,
+    read_time,
+    remove_braces,
+    update_state,
+)
+from lethe_app.agents.task import TaskContext, TaskRequirement, TaskResult, TaskView
 from lethe_app.agents.web_reading import (
     MAX_CONTEXT_CHARACTERS,
     NOTHING_KNOWN,
@@ -21,7 +31,6 @@ from lethe_app.brain.llm_schemas.web import TopicAnswer, TopicsAnswer
 from lethe_app.brain.recall.duplicates import add_search, is_recent_search
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.agent_runs import RunOutcome
-from lethe_app.domain.chat import ChatSession, SessionSummary
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from lethe_app.retrieval.query_terms import WORD, fold
 
@@ -33,8 +42,8 @@ MAX_PORTIONS = 4
 """Maximum number of portions of a long session in which subjects are searched; the newest ones are used."""
 MAX_TOPICS = 3
 MAX_ROLE_CHARACTERS = 400
-UNTIL_KEY, LAST_SESSION_KEY, RECENT_TOPICS_KEY = "until", "last", "recent"
-"""Keys of the state: time of the newest message that was read, the session that was read, and recent subjects."""
+RECENT_TOPICS_KEY = "recent"
+"""Key of the state: recent subjects."""
 
 
 @dataclass(frozen=True)
@@ -49,8 +58,8 @@ class ResearchAssignment:
     """State to be stored when the task is complete."""
 
 
-class ResearchTask(AgentTask):
-    """Look up subjects of the last archived session, once."""
+class ResearchTask(MaterialTask[ResearchAssignment]):
+    """Look up subjects of the last archived session, once. Roleplay sessions are skipped."""
 
     name = "research"
     title = "Research after conversations"
@@ -61,40 +70,42 @@ class ResearchTask(AgentTask):
     def __init__(self, web_reader: WebReader) -> None:
         self._web_reader = web_reader
 
-    async def observe(self, view: TaskView) -> bool:
-        return await _find_ended_session(view) is not None
+    async def find_material(self, view: TaskView) -> ResearchAssignment | None:
+        last_session_id = (await view.load_state()).get(LAST_SESSION_KEY)
+        for summary in await view.list_sessions(archived=True):
+            session = await view.load_session(summary.guid)
+            if summary.messages and not session.is_roleplay:
+                if not session.content or str(session.guid) == last_session_id:
+                    return None  # without a summary the session is not completely archived yet
+                utterances, final_state = await view.list_utterances(session.guid), {LAST_SESSION_KEY: str(session.guid)}
+                return ResearchAssignment(utterances, session.content, timedelta(days=10), 0, final_state)
+        return None
 
-    async def execute(self, context: TaskContext) -> TaskResult:
-        session = await _find_ended_session(context)
-        if session is None:
-            return NOTHING
-        utterances = await context.list_utterances(session.guid)
-        final_state = {LAST_SESSION_KEY: str(session.guid)}
-        return await run_research(
-            context, self._web_reader, ResearchAssignment(utterances, session.content, timedelta(days=10), 0, final_state)
-        )
+    async def write(self, context: TaskContext, assignment: ResearchAssignment) -> TaskResult:
+        return await run_research(context, self._web_reader, assignment)
 
 
 class ActiveResearchTask(ResearchTask):
-    """Look up subjects of the running session once it has enough new messages."""
+    """Look up subjects of the newest session that is not archived, once it has enough new messages."""
 
     name = "active_research"
     title = "Research during conversations"
     help = "Search the internet for up to three topics of a long current conversation."
 
-    async def observe(self, view: TaskView) -> bool:
-        return await _find_running_session(view) is not None
-
-    async def execute(self, context: TaskContext) -> TaskResult:
-        running = await _find_running_session(context)
-        if running is None:
-            return NOTHING
-        session, utterances = running
-        summary = (await context.load_session(session.guid)).content
-        final_state = {UNTIL_KEY: utterances[-1].time.isoformat()}
-        return await run_research(
-            context, self._web_reader, ResearchAssignment(utterances, summary, timedelta(days=7), 1, final_state)
-        )
+    async def find_material(self, view: TaskView) -> ResearchAssignment | None:
+        newest_sessions = await view.list_sessions(archived=False, limit=1)
+        if not newest_sessions or newest_sessions[0].messages < MIN_NEW_MESSAGES:
+            return None
+        guid, until = newest_sessions[0].guid, read_time(await view.load_state(), UNTIL_KEY)
+        utterances = [
+            utterance
+            for utterance in await view.list_utterances(guid, MAX_MESSAGES_READ)
+            if until is None or utterance.time > until
+        ]
+        if len(utterances) < MIN_NEW_MESSAGES:
+            return None
+        summary, final_state = (await view.load_session(guid)).content, {UNTIL_KEY: utterances[-1].time.isoformat()}
+        return ResearchAssignment(utterances, summary, timedelta(days=7), 1, final_state)
 
 
 async def run_research(context: TaskContext, web_reader: WebReader, assignment: ResearchAssignment) -> TaskResult:
@@ -102,7 +113,7 @@ async def run_research(context: TaskContext, web_reader: WebReader, assignment: 
     kept.
     """
     context.report_progress("Choosing topics to look up")
-    recent_topics = [str(topic) for topic in _as_list((await context.load_state()).get(RECENT_TOPICS_KEY))]
+    recent_topics = read_strings(await context.load_state(), RECENT_TOPICS_KEY)
     topics = [
         topic for topic in await _find_topics(context, assignment) if not await _is_known(context, recent_topics, topic.topic)
     ]
@@ -114,9 +125,13 @@ async def run_research(context: TaskContext, web_reader: WebReader, assignment: 
             await _store_finding(context, assignment, topic, merged_pages)
             found_topics.append(topic.topic)
         recent_topics = add_search(recent_topics, topic.topic)
-        await context.save_state({**await context.load_state(), RECENT_TOPICS_KEY: recent_topics})
-    await context.save_state({**await context.load_state(), **assignment.final_state})
-    return _build_result(context, found_topics, [topic.topic for topic in topics[:MAX_TOPICS]])
+        await update_state(context, {RECENT_TOPICS_KEY: recent_topics})
+    await update_state(context, assignment.final_state)
+    if found_topics:
+        return TaskResult(f"{context.persona.name} has read about {_join_quoted(found_topics)}.")
+    tried_topics = [topic.topic for topic in topics[:MAX_TOPICS]]
+    summary = f"Nothing was found about {_join_quoted(tried_topics)}." if tried_topics else "There was nothing to look up."
+    return TaskResult(summary, outcome=RunOutcome.NOTHING)
 
 
 async def _find_topics(context: TaskContext, assignment: ResearchAssignment) -> list[TopicAnswer]:
@@ -166,77 +181,29 @@ async def _store_finding(
     context: TaskContext, assignment: ResearchAssignment, topic: TopicAnswer, merged_pages: MergedPages
 ) -> None:
     """Store the finding as a memory with natural insertion, and a note for the user's return."""
+    name, subject = context.persona.name, remove_braces(topic.topic)
     memory = MemoryUnit(
         category=MemoryType.WEB_SEARCH,
         insertion=MemoryInsertion.NATURAL,
-        name=_remove_braces(topic.topic),
+        name=subject,
         content=merged_pages.content,
-        reason=_remove_braces(topic.reason),
+        reason=remove_braces(topic.reason),
         priority=topic.weight + assignment.extra_priority,
         added=context.moment,
         end_time=context.moment + assignment.lifetime,
         sources=merged_pages.addresses,
     )
     stored = await context.memorize(memory)
-    await context.save_finding(_remove_braces(topic.topic), merged_pages.content, merged_pages.addresses)
-    note_start = (
-        f"{context.persona.name} has looked up “{_remove_braces(topic.topic)}” on the internet meanwhile, and read about it at "
-    )
-    await context.leave_note(f"{note_start}{join_site_names(merged_pages.sources)}.", uid=f"research {stored.guid}")
-
-
-def _build_result(context: TaskContext, found_topics: Sequence[str], tried_topics: Sequence[str]) -> TaskResult:
-    if found_topics:
-        return TaskResult(f"{context.persona.name} has read about {_join_quoted(found_topics)}.")
-    if tried_topics:
-        return TaskResult(f"Nothing was found about {_join_quoted(tried_topics)}.", outcome=RunOutcome.NOTHING)
-    return TaskResult("There was nothing to look up.", outcome=RunOutcome.NOTHING)
+    await context.save_finding(subject, merged_pages.content, merged_pages.addresses)
+    sites = join_site_names(merged_pages.sources)
+    note = f"{name} has looked up “{subject}” on the internet meanwhile, and read about it at {sites}."
+    await context.leave_note(note, uid=f"research {stored.guid}")
 
 
 def _join_quoted(topics: Sequence[str]) -> str:
     return ", ".join(f"“{topic}”" for topic in topics)
 
 
-def _remove_braces(text: str) -> str:
-    """Remove macro braces, because the text is inserted into prompts."""
-    return text.replace("{{", "").replace("}}", "")
-
-
 def describe_role(view: TaskView) -> str:
     """Return the persona's bio in a few sentences."""
-    bio = (view.persona.mini_bio or view.persona.bio).replace("{{char}}", view.persona.name)
-    return " ".join(bio.replace("{{user}}", view.user.name).split())[:MAX_ROLE_CHARACTERS]
-
-
-async def _find_running_session(view: TaskView) -> tuple[SessionSummary, list[Utterance]] | None:
-    """Return the persona's newest session that is not archived, with its new lines, if there are enough of them."""
-    for session in await view.list_sessions(archived=False, limit=1):
-        if session.messages < MIN_NEW_MESSAGES:
-            return None
-        until = (await view.load_state()).get(UNTIL_KEY)
-        until_time = datetime.fromisoformat(until) if isinstance(until, str) else None
-        utterances = [
-            utterance
-            for utterance in await view.list_utterances(session.guid, MAX_MESSAGES_READ)
-            if until_time is None or utterance.time > until_time
-        ]
-        return (session, utterances) if len(utterances) >= MIN_NEW_MESSAGES else None
-    return None
-
-
-async def _find_ended_session(view: TaskView) -> ChatSession | None:
-    """Return the persona's last archived session, unless it was read already. Roleplay sessions are skipped."""
-    last_session_id = (await view.load_state()).get(LAST_SESSION_KEY)
-    for summary in await view.list_sessions(archived=True):
-        if not summary.messages:
-            continue
-        session = await view.load_session(summary.guid)
-        if not session.is_roleplay:
-            # Without a summary the session is not completely archived yet.
-            is_new = bool(session.content) and str(session.guid) != last_session_id
-            return session if is_new else None
-    return None
-
-
-def _as_list(value: object) -> list[object]:
-    return value if isinstance(value, list) else []
+    return " ".join(expand_names(view, view.persona.mini_bio or view.persona.bio).split())[:MAX_ROLE_CHARACTERS]
