@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 from array import array
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequence
 from contextlib import aclosing, suppress
 from pathlib import Path
 from typing import Any
@@ -21,26 +21,19 @@ from lethe_app.llm.kv_cache.reuse import DEFAULT_OPTIONS, ReuseOptions
 from lethe_app.llm.kv_cache.session_switch import MIN_NEW_TOKENS
 from lethe_app.llm.protocol import (
     Answer,
+    Call,
     Chunk,
-    DeleteStates,
     Done,
-    Embed,
-    EmbedTokens,
     Generate,
     JobFailed,
     Load,
     LoadProgress,
     Prefill,
     PrefillProgress,
-    PreviewSampling,
-    ReleaseBackground,
     Request,
     RequestPriority,
-    SaveState,
-    ScoreNextTokens,
     StateLocation,
     StopRequest,
-    Tokenize,
     Value,
     WorkerReport,
 )
@@ -159,9 +152,11 @@ class ModelClient(ProcessClient):
         a prompt with a state location nothing happens; errors are ignored, because the state only saves time.
         """
         if self.is_running and self._may_have_state:
-            request = SaveState(next(self._jobs), min_new_tokens, closing=time_limit is not None)
+            is_closing = time_limit is not None
+            priority = RequestPriority.CHAT if is_closing else RequestPriority.BACKGROUND
+            call: Coroutine[Any, Any, None] = self._call("save_state", min_new_tokens, is_closing, priority=priority)
             with suppress(TimeoutError, LetheError):
-                await asyncio.wait_for(self._request(request), time_limit)
+                await asyncio.wait_for(call, time_limit)
 
     async def delete_states(self, folder: Path, name_part: str, deletion_number: int | None = None) -> None:
         """Delete the saved states in `folder` whose names contain `name_part`, and keep the worker from writing queued ones
@@ -169,20 +164,20 @@ class ModelClient(ProcessClient):
         """
         if self.is_running:
             with suppress(LetheError):  # a process that is gone writes nothing
-                await self._request(DeleteStates(next(self._jobs), folder, name_part, deletion_number))
+                await self._call("delete_states", folder, name_part, deletion_number)
 
     async def free_background_context(self) -> None:
         """Free the context of background jobs after those that are queued; does nothing if no model is loaded."""
         if self.is_running:
-            await self._request(ReleaseBackground(next(self._jobs)))
+            await self._call("free_background_context", priority=RequestPriority.BACKGROUND)
 
     async def count(self, texts: Sequence[str]) -> list[int]:
         """Return the number of tokens of each text by the model's own tokenizer; waits while a reply is being generated."""
-        return await self._request(Tokenize(next(self._jobs), tuple(texts)))
+        return await self._call("count", tuple(texts))
 
     async def score_next_tokens(self, prompt: str, limit: int) -> NextWords:
         """Return the most likely next tokens after `prompt`, `limit` of them one by one; empty if the job was preempted."""
-        return await self._request(ScoreNextTokens(next(self._jobs), prompt, limit))
+        return await self._call("score_next_tokens", prompt, limit, priority=RequestPriority.BACKGROUND)
 
     async def preview_sampling(self, preset: SamplerPreset, candidates: NextWords) -> tuple[SamplingStep, ...]:
         """Return the probabilities of `candidates` before the samplers of `preset` and after each of them, by llama.cpp itself.
@@ -191,17 +186,18 @@ class ModelClient(ProcessClient):
         """
         if not self.is_running:
             self._start_process(worker.run, "model", "llama")
-        return await self._request(PreviewSampling(next(self._jobs), preset, candidates))
+        return await self._call("preview_sampling", preset, candidates)
 
     async def embed(self, texts: Sequence[str]) -> list[array[float]]:
         """Return one unit vector (float32) per text; only if the client embeds texts."""
-        return [array("f", vector) for vector in await self._request(Embed(next(self._jobs), tuple(texts)))]
+        vectors: list[bytes] = await self._call("embed", tuple(texts))
+        return [array("f", vector) for vector in vectors]
 
     async def embed_tokens(self, texts: Sequence[str]) -> list[TextEmbedding]:
         """Return the embedding of each text, the same vector as from `embed`, and of each of its tokens, from one pass of
         the model.
         """
-        return await self._request(EmbedTokens(next(self._jobs), tuple(texts)))
+        return await self._call("embed_tokens", tuple(texts))
 
     async def close(self) -> None:
         """Terminate the worker process and its reader thread; pending requests raise ModelCrashed, even when this call is
@@ -218,6 +214,10 @@ class ModelClient(ProcessClient):
             await asyncio.shield(termination)
         finally:
             report_crash(inboxes, crash_error())
+
+    async def _call(self, method: str, *arguments: object, priority: RequestPriority = RequestPriority.CHAT) -> Value:
+        """Call a method of the engine, and return what it returns. Raise ModelError."""
+        return await self._request(Call[Value](next(self._jobs), method, arguments, priority))
 
     async def _request(self, request: Request[Value]) -> Value:
         """Send a request and return the value of its answer. Raise ModelError if another report ends the job."""

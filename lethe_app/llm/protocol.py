@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
-from lethe_app.domain.model import LoadOptions, ModelFacts, ModelFile, NextWords, SamplingStep, Usage
-from lethe_app.domain.passage import TextEmbedding
+from lethe_app.domain.model import LoadOptions, ModelFacts, ModelFile, Usage
 from lethe_app.domain.presets import SamplerPreset
 from lethe_app.llm.kv_cache.reuse import DEFAULT_OPTIONS, ReuseOptions
 
@@ -27,7 +26,7 @@ class StateLocation:
     limit: int
     """Size limit of the folder in bytes."""
     last_deletion: int | None = None
-    """Number of the last `DeleteStates` before the prompt was built; text deleted by later ones may be in the prompt. None
+    """Number of the last deletion of states before the prompt was built; text deleted by later ones may be in the prompt. None
     means that no deletion so far concerns the prompt.
     """
 
@@ -84,72 +83,12 @@ class Prefill(Request[Usage]):
 
 
 @dataclass(frozen=True)
-class SaveState(Request[None]):
-    """Save the KV-cache state of the open session to its file."""
+class Call(Request[Value]):
+    """Call another method of the engine; the answer is what it returns."""
 
-    min_new_tokens: int
-    """Minimum number of tokens that must be new since the last save; with fewer nothing is written."""
-    closing: bool = False
-    """True when the program is closing: the job runs with chat priority, and the answer comes only when the file is written
-    or the job was stopped.
-    """
-
-
-@dataclass(frozen=True)
-class DeleteStates(Request[None]):
-    """Delete the saved states in a folder whose names contain `name_part`, queued ones included.
-
-    The KV cache itself is not changed. It is saved again only after the prompt was recomputed without reused runs.
-    """
-
-    folder: Path
-    name_part: str
-    """Substring of the state names; empty for all states."""
-    deletion_number: int | None = None
-    """Sequence number of the deletion, higher than the previous one; None for the next number."""
-
-
-@dataclass(frozen=True)
-class Tokenize(Request[list[int]]):
-    """Count the tokens of each text, in order, control tokens recognised."""
-
-    texts: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class ScoreNextTokens(Request[NextWords]):
-    """Return the most likely next tokens after `prompt` with logits, as background work; none if it was stopped."""
-
-    prompt: str
-    limit: int
-    """Number of tokens listed one by one."""
-
-
-@dataclass(frozen=True)
-class PreviewSampling(Request[tuple[SamplingStep, ...]]):
-    """Return the probabilities of the candidates for a token before the samplers of a preset and after each; needs no model."""
-
-    preset: SamplerPreset
-    candidates: NextWords
-
-
-@dataclass(frozen=True)
-class Embed(Request[list[bytes]]):
-    """Compute one embedding per text, in order: unit vectors of float32 in native byte order."""
-
-    texts: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class EmbedTokens(Request[list[TextEmbedding]]):
-    """Compute the embedding of each text, in order, and of each of its tokens."""
-
-    texts: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class ReleaseBackground(Request[None]):
-    """Free the context of background jobs, which the next such job creates again; queued among them."""
+    method: str
+    arguments: tuple[Any, ...] = ()
+    priority: RequestPriority = RequestPriority.CHAT
 
 
 @dataclass(frozen=True)

@@ -57,9 +57,6 @@ class Still:
         if ended:
             self.cache.append(self._weights.tokenize(self.facts.eos, False)[0])
 
-    def count(self, text: str) -> int:
-        return self.engine.count(text)
-
     def close(self) -> None:
         self.engine.close()
 
@@ -124,7 +121,7 @@ class StillModel:
         return usage
 
     async def count(self, texts: Sequence[str]) -> list[int]:
-        return [self.still.count(text) for text in texts]
+        return self.still.engine.count(texts)
 
     async def free_background_context(self) -> None:
         """There is nothing to give back."""

@@ -10,8 +10,7 @@ import pytest
 
 from lethe_app.domain.model import StopReason
 from lethe_app.llm.client import ModelClient
-from lethe_app.llm.engines.request_queue import priority_of
-from lethe_app.llm.protocol import RequestPriority, SaveState, StateLocation
+from lethe_app.llm.protocol import StateLocation
 from tests.llm.engines.test_background_jobs import TITLE, begun, hear, load
 
 LONG = "word " * 900
@@ -112,8 +111,3 @@ async def test_another_conversation_has_the_one_before_put_away(
     usage = await client.prefill(LONG, state_location=place)
 
     assert usage.evaluated_tokens == 0
-
-
-def test_only_parting_goes_before_quiet_work():
-    assert priority_of(SaveState(1, 1)) is RequestPriority.BACKGROUND
-    assert priority_of(SaveState(1, 1, closing=True)) is RequestPriority.CHAT

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from lethe_app.domain.model import LoadOptions, ModelFacts, ModelFile, NextWords, Usage
 from lethe_app.domain.passage import TextEmbedding
-from lethe_app.llm.protocol import DeleteStates, Generate, Prefill, SaveState, ScoreNextTokens
+from lethe_app.llm.protocol import Generate, Prefill
 
 
 class StopFlag(Protocol):
@@ -30,8 +31,8 @@ class Engine(Protocol):
         """Load the model and create a context. Raise ModelError."""
         ...
 
-    def count(self, text: str) -> int:
-        """Return the number of tokens of `text`, control tokens recognised."""
+    def count(self, texts: Sequence[str]) -> list[int]:
+        """Return the number of tokens of each text, control tokens recognised."""
         ...
 
     def close(self) -> None: ...
@@ -57,13 +58,17 @@ class GeneratesText(Protocol):
         """Do what shortens the next turn; called after a reply, when nobody waits for a result."""
         ...
 
+    def free_background_context(self) -> None:
+        """Free what only background jobs need; the next one creates it again."""
+        ...
+
 
 @runtime_checkable
 class EmbedsTexts(Protocol):
     """Engine that returns embeddings; chat engines cannot."""
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
-        """Return one unit vector of float32 per text."""
+        """Return one unit vector of float32 in native byte order per text."""
         ...
 
     def embed_tokens(self, texts: Sequence[str]) -> list[TextEmbedding]:
@@ -72,20 +77,13 @@ class EmbedsTexts(Protocol):
 
 
 @runtime_checkable
-class HasBackgroundContext(Protocol):
-    """Engine that has a separate context for background jobs."""
-
-    def free_background_context(self) -> None:
-        """Free the background context; the next background job creates it again."""
-        ...
-
-
-@runtime_checkable
 class ReturnsLogits(Protocol):
     """Engine that returns the logits of the next token."""
 
-    def score_next_tokens(self, job: ScoreNextTokens) -> NextWords:
-        """Return the most likely next tokens, as background work; empty if stopped."""
+    def score_next_tokens(self, prompt: str, limit: int) -> NextWords:
+        """Return the most likely next tokens after `prompt`, `limit` of them one by one, as background work; empty if
+        stopped.
+        """
         ...
 
 
@@ -93,10 +91,16 @@ class ReturnsLogits(Protocol):
 class SavesCacheState(Protocol):
     """Engine that saves and restores the KV cache per session."""
 
-    def save_state(self, job: SaveState) -> None:
-        """Save the KV-cache state of the open session; ends early when `stop` is set."""
+    def save_state(self, min_new_tokens: int, is_closing: bool = False) -> None:
+        """Save the KV-cache state of the open session if at least `min_new_tokens` tokens are new since the last save; ends
+        early when `stop` is set. When the program is closing, return only when the file is written.
+        """
         ...
 
-    def delete_states(self, job: DeleteStates) -> None:
-        """Delete saved states. May be called from another thread."""
+    def delete_states(self, folder: Path, name_part: str, deletion_number: int | None = None) -> None:
+        """Delete the saved states in a folder whose names contain `name_part`, queued ones included; an empty one means all.
+        `deletion_number` is higher than the previous one; None is the next. May be called from another thread.
+
+        The KV cache itself is not changed. It is saved again only after the prompt was recomputed without reused runs.
+        """
         ...

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
-from lethe_app.domain.model import LoadOptions, ModelFacts, ModelFile, NextWords, Usage
+from lethe_app.domain.model import LoadOptions, ModelFacts, ModelFile, NextWords, SamplingStep, Usage
+from lethe_app.domain.presets import SamplerPreset
 from lethe_app.errors import ModelMissing
+from lethe_app.llm.engines import llama_sampling
 from lethe_app.llm.engines.llama_context import LlamaContext
-from lethe_app.llm.engines.llama_sampling import grammar_from_schema
 from lethe_app.llm.kv_cache.state_store import StateStore
 from lethe_app.llm.native.model import NativeFlag, NativeModel
-from lethe_app.llm.protocol import DeleteStates, Generate, Prefill, RequestPriority, SaveState, ScoreNextTokens
+from lethe_app.llm.protocol import Generate, Prefill, RequestPriority
 
 BACKGROUND_BATCH_SIZE = 64
 """Batch size of background jobs in tokens: a large model takes seconds for a full batch, and a preempted job loses the
@@ -38,15 +40,19 @@ class LlamaEngine:
         )
         return facts
 
-    def count(self, text: str) -> int:
-        return len(self._require_loaded()[0].tokenize(text))
+    def count(self, texts: Sequence[str]) -> list[int]:
+        return [len(self._require_loaded()[0].tokenize(text)) for text in texts]
 
     def generate(self, job: Generate, on_prefill: Callable[[int, int], None], on_text: Callable[[str], None]) -> Usage:
-        grammar = grammar_from_schema(job.schema) if job.schema else job.grammar
+        grammar = llama_sampling.grammar_from_schema(job.schema) if job.schema else job.grammar
         return self._context_for(job.priority).generate(job, grammar, on_prefill, on_text)
 
-    def score_next_tokens(self, job: ScoreNextTokens) -> NextWords:
-        return self._context_for(RequestPriority.BACKGROUND).score_next_tokens(job)
+    def score_next_tokens(self, prompt: str, limit: int) -> NextWords:
+        return self._context_for(RequestPriority.BACKGROUND).score_next_tokens(prompt, limit)
+
+    def preview_sampling(self, preset: SamplerPreset, candidates: NextWords) -> tuple[SamplingStep, ...]:
+        """See `llama_sampling.preview_sampling`; no model is needed."""
+        return llama_sampling.preview_sampling(preset, candidates)
 
     def prefill(self, job: Prefill) -> Usage:
         return self._context_for(RequestPriority.CHAT).prefill(job)
@@ -55,15 +61,15 @@ class LlamaEngine:
         if self._chat_context is not None:
             self._chat_context.prepare_next_turn()
 
-    def save_state(self, job: SaveState) -> None:
+    def save_state(self, min_new_tokens: int, is_closing: bool = False) -> None:
         if self._chat_context is not None and self._state_store is not None:
-            self._chat_context.save_state(job.min_new_tokens)
-            if job.closing:
+            self._chat_context.save_state(min_new_tokens)
+            if is_closing:
                 self._state_store.wait_until_written(self.stop.is_set)
 
-    def delete_states(self, job: DeleteStates) -> None:
+    def delete_states(self, folder: Path, name_part: str, deletion_number: int | None = None) -> None:
         if self._state_store is not None:
-            self._state_store.delete(job.folder, job.name_part, job.deletion_number)
+            self._state_store.delete(folder, name_part, deletion_number)
 
     def free_background_context(self) -> None:
         """Free the context of background jobs."""

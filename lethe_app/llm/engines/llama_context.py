@@ -17,7 +17,7 @@ from lethe_app.llm.kv_cache.reuse import DEFAULT_OPTIONS, ReuseOptions
 from lethe_app.llm.kv_cache.session_switch import SessionSwitcher
 from lethe_app.llm.kv_cache.state_store import StateStore
 from lethe_app.llm.native.model import NativeFlag, NativeModel
-from lethe_app.llm.protocol import Generate, Prefill, ScoreNextTokens, StateLocation
+from lethe_app.llm.protocol import Generate, Prefill, StateLocation
 from lethe_app.llm.tokenizer.incremental import Retokenizer
 
 
@@ -69,11 +69,11 @@ class LlamaContext:
             len(tokens), evaluated, count, prefilled_at - started_at, time.perf_counter() - prefilled_at, reason, cache.drift
         )
 
-    def score_next_tokens(self, job: ScoreNextTokens) -> NextWords:
+    def score_next_tokens(self, prompt: str, limit: int) -> NextWords:
         """Return the most likely next tokens after a prompt; empty if stopped. Raise PromptTooLong."""
-        tokens, cache = self._tokenize(job.prompt), self._cache
+        tokens, cache = self._tokenize(prompt), self._cache
         self._prefill(tokens, lambda _done, _total: None, DEFAULT_OPTIONS, None)
-        return NextWords(()) if self._stop.is_set() or not tokens else next_token_logits(self._model, cache.context, job.limit)
+        return NextWords(()) if self._stop.is_set() or not tokens else next_token_logits(self._model, cache.context, limit)
 
     def prefill(self, job: Prefill) -> Usage:
         """Prefill a prompt before it is needed. A prompt that does not fit the context is ignored."""

@@ -33,8 +33,8 @@ class EmbeddingEngine:
         self._model = NativeModel(file.path, replace(options, embedding=True), progress, self.stop)
         return self._model.read_facts()
 
-    def count(self, text: str) -> int:
-        return len(self._require_loaded().tokenize(text))
+    def count(self, texts: Sequence[str]) -> list[int]:
+        return [len(self._require_loaded().tokenize(text)) for text in texts]
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
         """Return one unit vector of float32 in native byte order per text. Raise ModelError when stopped."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from lethe_app.llm.engines.engine import StopFlag
 from lethe_app.llm.kv_cache.reuse import ReuseOptions
-from lethe_app.llm.protocol import Generate, Prefill, ReleaseBackground, Request, RequestPriority, SaveState, ScoreNextTokens
+from lethe_app.llm.protocol import Call, Generate, Prefill, Request, RequestPriority
 
 
 class RequestQueue:
@@ -86,9 +86,9 @@ def priority_of(request: Request[Any]) -> RequestPriority:
     recomputation of a cached prompt is background work.
     """
     match request:
-        case ReleaseBackground() | ScoreNextTokens() | Prefill(reuse=ReuseOptions(exact=True)) | SaveState(closing=False):
+        case Prefill(reuse=ReuseOptions(exact=True)):
             return RequestPriority.BACKGROUND
-        case Generate(priority=priority):
+        case Generate(priority=priority) | Call(priority=priority):
             return priority
         case _:
             return RequestPriority.CHAT

@@ -14,10 +14,12 @@ import threading
 import time
 import zlib
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from pydantic import BaseModel, ValidationError
 
-from lethe_app.domain.model import LoadOptions, ModelFacts, ModelFile, NextWords, StopReason, Usage
+from lethe_app.domain.model import LoadOptions, ModelFacts, ModelFile, NextWords, SamplingStep, StopReason, Usage
+from lethe_app.domain.presets import SamplerPreset
 from lethe_app.errors import ModelError, ModelUnreadable, PromptTooLong
 from lethe_app.llm.engines.stop_strings import StopStrings
 from lethe_app.llm.kv_cache.diff import common_prefix_length, plan_reuse
@@ -26,7 +28,7 @@ from lethe_app.llm.kv_cache.saved_state import SavedState
 from lethe_app.llm.kv_cache.session_switch import SessionSwitcher
 from lethe_app.llm.kv_cache.state_store import StateStore
 from lethe_app.llm.models.fingerprint import fingerprint
-from lethe_app.llm.protocol import DeleteStates, Generate, Prefill, RequestPriority, SaveState, ScoreNextTokens
+from lethe_app.llm.protocol import Generate, Prefill, RequestPriority
 
 WORD = re.compile(r"\s*\S+|\s+")
 
@@ -85,8 +87,8 @@ class EchoEngine:
             can_shift=True,
         )
 
-    def count(self, text: str) -> int:
-        return len(WORD.findall(text))
+    def count(self, texts: Sequence[str]) -> list[int]:
+        return [len(WORD.findall(text)) for text in texts]
 
     def generate(self, job: Generate, on_prefill: Callable[[int, int], None], on_text: Callable[[str], None]) -> Usage:
         words = WORD.findall(job.prompt)
@@ -101,11 +103,11 @@ class EchoEngine:
         drift = len(self._seams) if job.priority is RequestPriority.CHAT else 0
         return Usage(len(words), evaluated, count, prefilled_at - started_at, time.monotonic() - prefilled_at, reason, drift)
 
-    def score_next_tokens(self, job: ScoreNextTokens) -> NextWords:
+    def score_next_tokens(self, prompt: str, limit: int) -> NextWords:
         """Return the words of the next reply, each likelier than the one after it, and 500 others with one equal logit."""
-        line = self._script.replies[self._reply_index] if self._reply_index < len(self._script.replies) else job.prompt
+        line = self._script.replies[self._reply_index] if self._reply_index < len(self._script.replies) else prompt
         words = dict.fromkeys(word.strip() for word in WORD.findall(line))
-        return NextWords(tuple((word, -float(index)) for index, word in enumerate([*words][: job.limit])), ((-9.0, 500),))
+        return NextWords(tuple((word, -float(index)) for index, word in enumerate([*words][:limit])), ((-9.0, 500),))
 
     def prefill(self, job: Prefill) -> Usage:
         words = WORD.findall(job.prompt)
@@ -115,13 +117,19 @@ class EchoEngine:
     def prepare_next_turn(self) -> None:
         """Do nothing: there is no end token to evaluate."""
 
-    def save_state(self, job: SaveState) -> None:
-        self._session_switcher.save_state(job.min_new_tokens)
-        if job.closing:
+    def preview_sampling(self, preset: SamplerPreset, candidates: NextWords) -> tuple[SamplingStep, ...]:
+        # Only a process that shows a preview imports llama.cpp for it.
+        from lethe_app.llm.engines.llama_sampling import preview_sampling  # noqa: PLC0415
+
+        return preview_sampling(preset, candidates)
+
+    def save_state(self, min_new_tokens: int, is_closing: bool = False) -> None:
+        self._session_switcher.save_state(min_new_tokens)
+        if is_closing:
             self._state_store.wait_until_written(self.stop.is_set)
 
-    def delete_states(self, job: DeleteStates) -> None:
-        self._state_store.delete(job.folder, job.name_part, job.deletion_number)
+    def delete_states(self, folder: Path, name_part: str, deletion_number: int | None = None) -> None:
+        self._state_store.delete(folder, name_part, deletion_number)
 
     @property
     def tokens(self) -> list[int]:

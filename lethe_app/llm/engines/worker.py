@@ -15,42 +15,29 @@ from typing import Any
 from lethe_app.domain.model import StopReason, Usage
 from lethe_app.errors import LetheError, ModelError, ModelOutOfMemory
 from lethe_app.heap import release_unused_memory, use_one_heap
-from lethe_app.llm.engines.engine import (
-    EmbedsTexts,
-    Engine,
-    GeneratesText,
-    HasBackgroundContext,
-    ReturnsLogits,
-    SavesCacheState,
-)
+from lethe_app.llm.engines.engine import Engine, GeneratesText
 from lethe_app.llm.engines.registry import ENGINE_KINDS
 from lethe_app.llm.engines.request_queue import RequestQueue, priority_of
 from lethe_app.llm.protocol import (
     Answer,
+    Call,
     Chunk,
-    DeleteStates,
     Done,
-    Embed,
-    EmbedTokens,
     Generate,
     JobFailed,
     Load,
     LoadProgress,
-    Prefill,
     PrefillProgress,
-    PreviewSampling,
-    ReleaseBackground,
     Request,
     RequestPriority,
-    SaveState,
-    ScoreNextTokens,
     StopRequest,
-    Tokenize,
     WorkerReport,
 )
 
 NO_TEXT = "This model generates no text."
 NO_EMBEDDINGS = "This model cannot create embeddings."
+CACHE_METHODS = frozenset({"free_background_context", "save_state", "delete_states"})
+"""Methods without which an engine has nothing to free, save or delete."""
 SMALLER_MODEL_ADVICE = "Choose a smaller model or context size."
 IDLE_SECONDS = 5.0
 """Seconds without a request after which the process returns memory that it no longer uses."""
@@ -98,7 +85,7 @@ class Worker:
                         self._send(Done(job, Usage(reason=StopReason.STOPPED)))
                 # Answered by the listening thread: a deleted state that is still queued must not reach the disk while a long
                 # reply is generated.
-                case DeleteStates():
+                case Call(method="delete_states"):
                     self._answer(request)
                 case _:
                     self._queue.enqueue(request)
@@ -144,41 +131,17 @@ class Worker:
 
     def _compute(self, request: Request[Any]) -> object:
         """Return the value that answers a request; None if there is none. Raise ModelError if the engine cannot compute it."""
-        engine = self._engine
-        value: object = None
         match request:
             case Load(job=job, file=file, options=options):
-                value = engine.load(file, options, lambda part: self._send(LoadProgress(job, part)))
-            case Tokenize(texts=texts):
-                value = [engine.count(text) for text in texts]
-            case Prefill() if isinstance(engine, GeneratesText):
-                value = engine.prefill(request)
-            case ScoreNextTokens() if isinstance(engine, ReturnsLogits):
-                value = engine.score_next_tokens(request)
-            case Embed(texts=texts) if isinstance(engine, EmbedsTexts):
-                value = engine.embed(texts)
-            case EmbedTokens(texts=texts) if isinstance(engine, EmbedsTexts):
-                value = engine.embed_tokens(texts)
-            case Prefill() | ScoreNextTokens() | Embed() | EmbedTokens():
-                raise ModelError(NO_EMBEDDINGS if isinstance(request, Embed | EmbedTokens) else NO_TEXT)
-            case PreviewSampling(preset=preset, candidates=candidates):
-                # Only a process that shows a preview imports llama.cpp for it.
-                from lethe_app.llm.engines.llama_sampling import preview_sampling  # noqa: PLC0415
-
-                value = preview_sampling(preset, candidates)
+                return self._engine.load(file, options, lambda part: self._send(LoadProgress(job, part)))
+            case Call(method=name, arguments=arguments):
+                pass
             case _:
-                self._manage_caches(request)
-        return value
-
-    def _manage_caches(self, request: Request[Any]) -> None:
-        """Free, save or delete what only some engines have; the others have nothing to do."""
-        engine = self._engine
-        if isinstance(request, ReleaseBackground) and isinstance(engine, HasBackgroundContext):
-            engine.free_background_context()
-        elif isinstance(request, SaveState) and isinstance(engine, SavesCacheState):
-            engine.save_state(request)
-        elif isinstance(request, DeleteStates) and isinstance(engine, SavesCacheState):
-            engine.delete_states(request)
+                name, arguments = "prefill", (request,)
+        method = getattr(self._engine, name, None)
+        if method is None and name not in CACHE_METHODS:
+            raise ModelError(NO_EMBEDDINGS if name.startswith("embed") else NO_TEXT)
+        return method(*arguments) if method is not None else None
 
     def _send(self, report: WorkerReport) -> None:
         """Send a report, from either thread. If the pipe is broken, the listening thread notices it and ends the process."""

@@ -260,7 +260,7 @@ def test_the_end_of_a_reply_is_evaluated_while_nobody_waits(engine: LlamaEngine)
     _answer, usage = ask(engine, f"{QUESTION}{text}<|im_end|>\n<|im_start|>user\nThanks.<|im_end|>\n")
 
     again = "\n<|im_start|>user\nThanks.<|im_end|>\n"
-    assert usage.evaluated_tokens == engine.count(again)
+    assert usage.evaluated_tokens == engine.count([again])[0]
 
 
 def test_text_is_handed_on_once_per_frame_and_none_is_lost():

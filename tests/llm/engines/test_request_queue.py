@@ -8,7 +8,7 @@ import pytest
 
 from lethe_app.domain.presets import SamplerPreset
 from lethe_app.llm.engines.request_queue import RequestQueue
-from lethe_app.llm.protocol import Generate, Prefill, ReleaseBackground, Request, RequestPriority, Tokenize
+from lethe_app.llm.protocol import Call, Generate, Prefill, Request, RequestPriority
 
 PRESET = SamplerPreset(name="test")
 
@@ -19,6 +19,10 @@ def quiet(job: int) -> Generate:
 
 def chat(job: int) -> Generate:
     return Generate(job, "", PRESET, 1)
+
+
+def call(job: int, priority: RequestPriority) -> Call:
+    return Call(job, "method", priority=priority)
 
 
 @pytest.fixture
@@ -32,7 +36,7 @@ def request_queue(flag: threading.Event) -> RequestQueue:
 
 
 def test_the_chat_goes_before_quiet_work_and_each_in_its_order(request_queue: RequestQueue):
-    for request in (quiet(1), chat(2), ReleaseBackground(3), chat(4), quiet(5)):
+    for request in (quiet(1), chat(2), call(3, RequestPriority.BACKGROUND), chat(4), quiet(5)):
         request_queue.enqueue(request)
 
     order = []
@@ -43,7 +47,9 @@ def test_the_chat_goes_before_quiet_work_and_each_in_its_order(request_queue: Re
     assert order == [2, 4, 1, 3, 5]
 
 
-@pytest.mark.parametrize("request_", [chat(2), Prefill(2, ""), Tokenize(2, ())], ids=lambda request: type(request).__name__)
+@pytest.mark.parametrize(
+    "request_", [chat(2), Prefill(2, ""), call(2, RequestPriority.CHAT)], ids=lambda request: type(request).__name__
+)
 def test_quiet_work_that_runs_makes_way(request_queue: RequestQueue, flag: threading.Event, request_: Request):
     request_queue.enqueue(quiet(1))
     request_queue.wait_for_next()
@@ -60,7 +66,7 @@ def test_quiet_work_ends_nobodys_turn(request_queue: RequestQueue, flag: threadi
     request_queue.wait_for_next()
 
     request_queue.enqueue(quiet(2))
-    request_queue.enqueue(ReleaseBackground(3))
+    request_queue.enqueue(call(3, RequestPriority.BACKGROUND))
 
     assert not flag.is_set()
     assert not request_queue.was_preempted

@@ -19,7 +19,7 @@ from lethe_app.llm.engines.llama import LlamaEngine
 from lethe_app.llm.kv_cache import session_switch
 from lethe_app.llm.kv_cache.reuse import ReuseOptions
 from lethe_app.llm.native import model as native_model
-from lethe_app.llm.protocol import DeleteStates, Generate, Prefill, SaveState, StateLocation
+from lethe_app.llm.protocol import Generate, Prefill, StateLocation
 from tests.llm.kv_cache.test_edits import NOISE, STORY, divergence
 from tests.llm.model_files import file_at
 from tests.sweep import BOTH_MODELS
@@ -73,7 +73,7 @@ def say(engine: LlamaEngine, prompt: str, at: StateLocation | None, most: int = 
 
 def keep(engine: LlamaEngine, least: int = 1) -> None:
     engine.stop.clear()
-    engine.save_state(SaveState(1, least, closing=True))
+    engine.save_state(least, is_closing=True)
 
 
 def next_word(engine: LlamaEngine) -> list[float]:
@@ -305,7 +305,7 @@ def test_what_was_forgotten_is_kept_again_only_when_it_was_read_anew(open_engine
     engine = open_engine()
     say(engine, ASKED, place)
     keep(engine)
-    engine.delete_states(DeleteStates(1, place.folder, "anna-"))
+    engine.delete_states(place.folder, "anna-")
     gone = not list(place.folder.iterdir())
 
     keep(engine)

@@ -18,7 +18,7 @@ from lethe_app.llm.kv_cache.reuse import UNSTABLE_TAIL
 from lethe_app.llm.kv_cache.session_switch import MIN_NEW_TOKENS
 from lethe_app.llm.models.gguf_model import describe_model
 from lethe_app.llm.native import model as native_model
-from lethe_app.llm.protocol import Generate, Prefill, SaveState, StateLocation
+from lethe_app.llm.protocol import Generate, Prefill, StateLocation
 from tests.llm.kv_cache.test_edits import STORY
 from tests.llm.model_files import file_at
 from tests.llm.tiny_models import WINDOW, write_gemma, write_granite, write_lfm2, write_mamba
@@ -97,7 +97,7 @@ def read(engine: LlamaEngine, prompt: str, at: StateLocation | None = None) -> U
 
 def keep(engine: LlamaEngine) -> None:
     engine.stop.clear()
-    engine.save_state(SaveState(1, 1, closing=True))
+    engine.save_state(1, is_closing=True)
 
 
 def test_they_are_known_by_what_their_files_say(tmp_path: Path):
@@ -203,7 +203,7 @@ def test_what_is_kept_is_not_written_again_for_the_sake_of_its_last_tokens(unusu
 
     read(engine, STORY[:900] + ASKS, place)
     engine.stop.clear()
-    engine.save_state(SaveState(1, MIN_NEW_TOKENS, closing=True))
+    engine.save_state(MIN_NEW_TOKENS, is_closing=True)
 
     assert path.stat().st_mtime == 1000
 
