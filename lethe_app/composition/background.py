@@ -75,15 +75,12 @@ class BackgroundServices(CoreServices):
     @cached_property
     def tasks(self) -> list[AgentTask]:
         """Built-in agent tasks, in the order of display."""
-        session_tasks = [
+        return [
             SelfReflection(),
             Journal(self.context_size),
             GoalDesigner(),
             SessionGoals(),
             CustomGoal(self.goals.load_request),
-        ]
-        return [
-            *session_tasks,
             ActiveResearchTask(self.web_reader),
             ResearchTask(self.web_reader),
             Dream(self.dream_inputs, self.feedback),
