@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from typing import TYPE_CHECKING
 
-from lethe_app.cli.chat import choose_persona, print_loading
+from lethe_app.cli.chat import choose_persona, load_model, print_line
 from lethe_app.domain.chat import ChatSession, PartRecord, SessionPart
 from lethe_app.errors import ModelError
 from lethe_app.services.sessions.archive_queue import ArchiveProgress
@@ -20,8 +19,8 @@ async def archive(services: AppServices, options: argparse.Namespace) -> int:
     """Run `lethe archive`: end open sessions, make title, summary, facts and the other parts, and print the results."""
     persona = await choose_persona(services, options.persona)
     if not options.rules:
-        await load_model(services, options)
-    unsubscribe = services.archive_queue.changed.add(print_progress) if sys.stderr.isatty() and not options.json else None
+        await qualify_model(services, options)
+    unsubscribe = services.archive_queue.changed.add((lambda _: None) if options.json else print_progress)
     await services.embedding.ensure_loaded()
     await services.indexing.catch_up()
     archived_ids = []
@@ -33,9 +32,8 @@ async def archive(services: AppServices, options: argparse.Namespace) -> int:
             archived_ids.append(summary.guid)
     await services.archive_queue.finish()
     await services.indexing.catch_up()
-    if unsubscribe:
-        unsubscribe()
-        print("\r\033[K", end="", file=sys.stderr, flush=True)
+    unsubscribe()
+    print_line("", is_temporary=True)
     facts = await services.facts.facts_of(persona.unique_name)
     for guid in archived_ids:
         session, parts = await services.sessions.open(guid), await services.archive_queue.parts(guid)
@@ -49,28 +47,24 @@ async def archive(services: AppServices, options: argparse.Namespace) -> int:
     return 0
 
 
-async def load_model(services: AppServices, options: argparse.Namespace) -> None:
+async def qualify_model(services: AppServices, options: argparse.Namespace) -> None:
     """Load and qualify a model. If that fails, print the error and continue, because the rules alone can archive too."""
-    unsubscribe = services.models.changed.add(print_loading) if sys.stderr.isatty() else None
     try:
-        await services.models.load(options.model and options.model.expanduser().absolute())
+        await load_model(services, options.model)
         if not options.json:
-            print("Testing the model…", file=sys.stderr, flush=True)
+            print_line("Testing the model…")
         verdict = await services.qualification.check()
         if verdict is not None and not options.json:
-            print(f"{verdict.model}: {verdict.detail}", file=sys.stderr, flush=True)
+            print_line(f"{verdict.model}: {verdict.detail}")
     except ModelError as error:
-        print(f"lethe: {error.message} Archiving continues with rules only.", file=sys.stderr)
-    finally:
-        if unsubscribe:
-            unsubscribe()
+        print_line(f"lethe: {error.message} Archiving continues with rules only.")
 
 
 def print_progress(progress: ArchiveProgress) -> None:
     """Print the progress in one line."""
     if progress.part is not None:
         line = f"{progress.title or 'A conversation'}: {progress.part.value} ({progress.done + 1} of {progress.total})"
-        print(f"\r\033[K{line}", end="", file=sys.stderr, flush=True)
+        print_line(line, is_temporary=True)
 
 
 def format_session(session: ChatSession, parts: dict[SessionPart, PartRecord], facts: list[str]) -> str:
@@ -82,14 +76,11 @@ def format_session(session: ChatSession, parts: dict[SessionPart, PartRecord], f
     lines += [f"  Fact: {fact}" for fact in facts]
     if session.is_roleplay:
         lines.append("  Mostly roleplay.")
-    lines.append("  Made by: " + ", ".join(f"{part.value} {describe_maker(record)}" for part, record in parts.items()))
-    return "\n".join(lines)
-
-
-def describe_maker(record: PartRecord) -> str:
-    """Return the author of a part, and why the model failed where it was asked."""
-    maker = record.maker or record.made_by.value
-    return f"{maker} ({record.trouble})" if record.trouble else maker
+    makers = [
+        f"{part.value} {record.maker or record.made_by.value}{f' ({record.trouble})' if record.trouble else ''}"
+        for part, record in parts.items()
+    ]
+    return "\n".join([*lines, f"  Made by: {', '.join(makers)}"])
 
 
 def format_session_json(session: ChatSession, parts: dict[SessionPart, PartRecord], facts: list[str]) -> str:

@@ -1,19 +1,20 @@
-"""`lethe export` and `lethe import`."""
+"""`lethe export`, to bundles and to files of other programs, and `lethe import` of bundles."""
 
 from __future__ import annotations
 
 import argparse
 import json
-import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lethe_app.cli.chat import choose_persona
-from lethe_app.domain.bundle import BundleCounts, BundleScope
+from lethe_app.cli.chat import build_progress_printer, choose_persona, choose_world, print_json
+from lethe_app.domain.bundle import CARD_SUFFIXES, BundleCounts, BundleScope
 
 if TYPE_CHECKING:
     from lethe_app.composition.app_services import AppServices
+
+
+CHAT_SUFFIX = ".jsonl"
 
 
 async def export(services: AppServices, options: argparse.Namespace) -> int:
@@ -26,8 +27,7 @@ async def export(services: AppServices, options: argparse.Namespace) -> int:
     )
     holds = (await services.bundles.read_bundle(file)).holds
     if options.json:
-        output = {"file": str(file), "persona": persona.unique_name, "scope": scope.value, "holds": holds.model_dump()}
-        print(json.dumps(output, ensure_ascii=False))
+        print_json({"file": str(file), "persona": persona.unique_name, "scope": scope.value, "holds": holds.model_dump()})
     else:
         print(f"{persona.name} was exported to {file.name} with {describe_contents(holds)}.")
     return 0
@@ -41,8 +41,7 @@ async def import_bundle(services: AppServices, file: Path, options: argparse.Nam
     )
     persona = imported.persona
     if options.json:
-        output = {"persona": persona.unique_name, "name": persona.name, "holds": bundle.holds.model_dump()}
-        print(json.dumps(output, ensure_ascii=False))
+        print_json({"persona": persona.unique_name, "name": persona.name, "holds": bundle.holds.model_dump()})
         return 0
     sender = f" from {bundle.manifest.giver}" if bundle.manifest.giver else ""
     print(f"{persona.name}{sender} was imported with {describe_contents(bundle.holds)}.")
@@ -58,11 +57,25 @@ def describe_contents(holds: BundleCounts) -> str:
     return " and ".join([", ".join(phrases[:-1]), phrases[-1]] if len(phrases) > 1 else phrases) or "no other contents"
 
 
-def build_progress_printer(label: str, *, quiet: bool) -> Callable[[float], None]:
-    """Return a callback that prints progress in one line if the output is a terminal."""
+def is_for_others(options: argparse.Namespace) -> bool:
+    """Return whether the export is no bundle of our own."""
+    return bool(options.world) or options.file.is_dir() or options.file.suffix.lower() in (*CARD_SUFFIXES, CHAT_SUFFIX)
 
-    def print_progress(fraction: float) -> None:
-        if sys.stderr.isatty() and not quiet:
-            print(f"\r\033[K{label} … {fraction:.0%}" if fraction < 1 else "\r\033[K", end="", file=sys.stderr, flush=True)
 
-    return print_progress
+async def export_for_others(services: AppServices, options: argparse.Namespace) -> int:
+    """Run `lethe export` for a card, for a world, or for the conversations of a persona."""
+    target, exporter = options.file, services.card_export
+    if options.world:
+        stem, exported = await choose_world(services, options.world)
+        await exporter.export_world(stem, target)
+    else:
+        persona = await choose_persona(services, options.persona)
+        exported = persona.name
+        if target.is_dir():
+            exported = f"{await exporter.export_chats(persona.unique_name, target)} chats with {persona.name}"
+        elif target.suffix.lower() == CHAT_SUFFIX:
+            exported = f"{await exporter.export_chat(persona.unique_name, target)} messages with {persona.name}"
+        else:
+            await exporter.export_card(persona.unique_name, target)
+    print(json.dumps({"file": str(target)}) if options.json else f"Exported {exported} to {target.name}.")
+    return 0

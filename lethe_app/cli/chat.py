@@ -7,15 +7,16 @@ import asyncio
 import json
 import signal
 import sys
-from collections.abc import AsyncGenerator
+import threading
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lethe_app.cli.stdin import TypedLines
 from lethe_app.domain.chat import ChatSession, Message
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.tools import PermissionAnswer
-from lethe_app.errors import LetheError
+from lethe_app.errors import FileError, LetheError
 from lethe_app.services.events import (
     ModelLoading,
     ModelState,
@@ -42,12 +43,7 @@ async def run_chat_session(services: AppServices, options: argparse.Namespace) -
     """Run `lethe chat`: send the messages of `--say` and exit, or chat until the user leaves."""
     persona = await choose_persona(services, options.persona)
     session = await (services.sessions.new if options.new else services.sessions.resume)(persona.unique_name)
-    unsubscribe = services.models.changed.add(print_loading) if sys.stderr.isatty() else None
-    try:
-        await services.models.load(options.model and options.model.expanduser().absolute())
-    finally:
-        if unsubscribe:
-            unsubscribe()
+    await load_model(services, options.model)
     chat = TerminalChat(services, persona, session, as_json=options.json)
     if options.say:
         for text in options.say:
@@ -73,12 +69,78 @@ async def choose_persona(services: AppServices, requested: str | None) -> Person
     return personas[0]
 
 
-def print_loading(state: ModelState) -> None:
-    """Print the progress of loading the model in one line."""
-    if isinstance(state, ModelLoading):
-        print(f"\rLoading {state.name} … {state.fraction:.0%}", end="", file=sys.stderr, flush=True)
-    else:
-        print("\r\033[K", end="", file=sys.stderr, flush=True)
+async def choose_world(services: AppServices, requested: str) -> tuple[str, str]:
+    """Return file name and name of a world that is requested by either, ignoring case. Raise FileError if there is none."""
+    worlds, wanted = await services.library.worlds(), requested.casefold()
+    found = next((stem for stem, world in worlds.items() if wanted in (stem.casefold(), world.name.casefold())), None)
+    if found is None:
+        raise FileError(requested, "is not a world", remedy=f"There are: {', '.join(worlds)}.")
+    return found, worlds[found].name
+
+
+async def load_model(services: AppServices, path: Path | None) -> None:
+    """Load a model, with progress in one line; without `path` the last one chosen. Raise ModelError."""
+
+    def print_loading(state: ModelState) -> None:
+        text = f"Loading {state.name} … {state.fraction:.0%}" if isinstance(state, ModelLoading) else ""
+        print_line(text, is_temporary=True)
+
+    unsubscribe = services.models.changed.add(print_loading)
+    try:
+        await services.models.load(path)
+    finally:
+        unsubscribe()
+
+
+def print_line(text: str, *, is_temporary: bool = False) -> None:
+    """Print a line about what is being done. A temporary one replaces the one before, and is printed in a terminal only."""
+    if not is_temporary:
+        print(text, file=sys.stderr, flush=True)
+    elif sys.stderr.isatty():
+        print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
+
+
+def build_progress_printer(label: str, *, quiet: bool) -> Callable[[float], None]:
+    """Return a callback that prints progress in one line, unless `quiet`."""
+
+    def print_progress(fraction: float) -> None:
+        if not quiet:
+            print_line(f"{label} … {fraction:.0%}" if fraction < 1 else "", is_temporary=True)
+
+    return print_progress
+
+
+def print_json(value: object) -> None:
+    """Print a value as one line of JSON."""
+    print(json.dumps(value, ensure_ascii=False), flush=True)
+
+
+class TypedLines:
+    """Queue of typed lines. `read_line` returns one line after the other and None once the input has ended.
+
+    Neither `input` nor `sys.stdin` is used: a thread that blocks in them keeps the program from ending until Enter is
+    pressed.
+    """
+
+    def __init__(self) -> None:
+        self._lines: asyncio.Queue[str | None] = asyncio.Queue()
+        loop = asyncio.get_running_loop()
+        threading.Thread(target=self._read, args=(loop,), daemon=True, name="typed-lines").start()
+
+    async def read_line(self) -> str | None:
+        line = await self._lines.get()
+        if line is None:
+            self._lines.put_nowait(None)
+        return line
+
+    def _read(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Pass every line to the event loop, then None. Runs in a thread that does not delay the exit of the program."""
+        encoding = sys.stdin.encoding or "utf-8"
+        with suppress(RuntimeError):  # the loop is closed: nobody waits for a line
+            with suppress(OSError), open(sys.stdin.fileno(), "rb", buffering=0, closefd=False) as source:
+                for line in source:
+                    loop.call_soon_threadsafe(self._lines.put_nowait, line.decode(encoding, "replace"))
+            loop.call_soon_threadsafe(self._lines.put_nowait, None)
 
 
 class TerminalChat:
@@ -115,7 +177,9 @@ class TerminalChat:
                 self._session = await self._services.sessions.new(self._persona.unique_name)
                 await self._show_recent()
             elif line == "/again":
-                await self._regenerate()
+                if newest := await self._load_newest(1):
+                    turn = self._services.chat.regenerate(self._session.guid, newest[0].id)
+                    await self._print_turn_interruptibly(turn, "")
             elif line.startswith("/"):
                 print(HELP)
             else:
@@ -123,20 +187,13 @@ class TerminalChat:
         except LetheError as error:
             print(f"\n[{error}]", file=sys.stderr)
 
-    async def _regenerate(self) -> None:
-        last = await self._load_last_message()
-        if last is not None:
-            await self._print_turn_interruptibly(self._services.chat.regenerate(self._session.guid, last.id), "")
+    async def _load_newest(self, count: int) -> Sequence[Message]:
+        total = len(await self._services.sessions.outline(self._session.guid))
+        return await self._services.sessions.page(self._session.guid, max(0, total - count), count)
 
-    async def _load_last_message(self) -> Message | None:
-        count = len(await self._services.sessions.outline(self._session.guid))
-        page = await self._services.sessions.page(self._session.guid, max(0, count - 1), 1)
-        return page[0] if page else None
-
-    async def _show_recent(self, lines: int = 6) -> None:
+    async def _show_recent(self) -> None:
         """Print the last messages of the session."""
-        count = len(await self._services.sessions.outline(self._session.guid))
-        for message in await self._services.sessions.page(self._session.guid, max(0, count - lines), lines):
+        for message in await self._load_newest(6):
             if not message.hidden:
                 print(f"\n{message.speaker_name}: {message.content}")
 

@@ -75,7 +75,7 @@ def add_persona_option(parser: argparse.ArgumentParser) -> None:
 def add_model_option(parser: argparse.ArgumentParser) -> None:
     """Add the option for the model that a command uses."""
     text = "GGUF file to use (default: the last one chosen, otherwise the first one found)"
-    parser.add_argument("--model", type=Path, metavar="PATH", help=text)
+    parser.add_argument("--model", type=expanded_path, metavar="PATH", help=text)
 
 
 def expanded_path(text: str) -> Path:
@@ -123,7 +123,9 @@ OpenWindow = Callable[[Paths], int]
 
 def main(arguments: Sequence[str], build: Build, open_window: OpenWindow) -> int:
     """Run one command line and return the exit code. `build` and `open_window` are the functions of app.py."""
-    replace_unencodable_output()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a terminal or pipe that cannot encode a character gets a question mark
+            stream.reconfigure(errors="replace")
     remaining_arguments = list(arguments)
     file = extract_opened_file(remaining_arguments)
     options = build_parser().parse_args(remaining_arguments)
@@ -145,13 +147,6 @@ def main(arguments: Sequence[str], build: Build, open_window: OpenWindow) -> int
         # The interpreter flushes stdout at exit, which would raise again on the closed pipe.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
-
-
-def replace_unencodable_output() -> None:
-    """Replace characters that the terminal or pipe cannot encode by question marks instead of raising."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -223,8 +218,7 @@ async def run_with_services(services: AppServices, options: argparse.Namespace) 
 
             return await archive(services, options)
         case "export":
-            from lethe_app.cli.bundles import export
-            from lethe_app.cli.card_export import export_for_others, is_for_others
+            from lethe_app.cli.bundles import export, export_for_others, is_for_others
 
             return await (export_for_others if is_for_others(options) else export)(services, options)
         case "import":

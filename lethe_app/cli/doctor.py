@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lethe_app.domain.model import EngineCheck
@@ -25,21 +26,13 @@ async def report_checks(paths: Paths, build: Callable[[Paths], Awaitable[AppServ
             checks = await services.doctor.run_checks()
         finally:
             await services.close()
-    print(format_checks_json(checks) if as_json else format_checks(checks))
-    return 0 if all(check.passed for check in checks) else 1
-
-
-def format_checks(checks: list[EngineCheck]) -> str:
-    """Format each check in one line: a tick or a cross, title, finding; then the remedy of a failed one."""
-    lines = []
+    checks = [replace(check, remedy="") if check.passed else check for check in checks]
+    has_passed = all(check.passed for check in checks)
+    if as_json:
+        print(json.dumps({"passed": has_passed, "checks": [vars(check) for check in checks]}))
+        return 0 if has_passed else 1
     for check in checks:
-        lines.append(f"{'✓' if check.passed else '✗'} {check.title}: {check.detail}")
-        if check.remedy and not check.passed:
-            lines.append(f"  → {check.remedy}")
-    return "\n".join(lines)
-
-
-def format_checks_json(checks: list[EngineCheck]) -> str:
-    """Format the checks as JSON; a passed check has an empty remedy."""
-    check_rows = [{**vars(check), "remedy": "" if check.passed else check.remedy} for check in checks]
-    return json.dumps({"passed": all(check.passed for check in checks), "checks": check_rows})
+        print(f"{'✓' if check.passed else '✗'} {check.title}: {check.detail}")
+        if check.remedy:
+            print(f"  → {check.remedy}")
+    return 0 if has_passed else 1

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import json
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lethe_app.cli.bundles import build_progress_printer
-from lethe_app.cli.chat import choose_persona
+from lethe_app.cli.chat import build_progress_printer, choose_persona, choose_world, print_json
 from lethe_app.errors import FileError, LetheError
 from lethe_app.services.documents.knowledge_base import DEFAULT_COUNT, DocumentQuery
 from lethe_app.services.indexing.worlds import owner_of_world
@@ -34,17 +33,12 @@ async def _find_owner(services: AppServices, options: argparse.Namespace) -> tup
     if options.world is None:
         persona = await choose_persona(services, options.persona)
         return persona.unique_name, persona.name, persona.worlds
-    worlds, wanted = await services.library.worlds(), options.world.casefold()
-    found = next((stem for stem, world in worlds.items() if wanted in (stem.casefold(), world.name.casefold())), None)
-    if found is None:
-        raise FileError(options.world, "is not a world", remedy=f"There are: {', '.join(worlds)}.")
-    return owner_of_world(found), worlds[found].name, []
+    stem, name = await choose_world(services, options.world)
+    return owner_of_world(stem), name, []
 
 
 async def _build(services: AppServices, options: argparse.Namespace, owner: str, name: str) -> int:
     """Read the files and embed their passages. A file that cannot be read is reported and does not stop the others."""
-    from pathlib import Path
-
     documents, errors = [], list[LetheError]()
     for path in await services.documents.find_files([Path(text) for text in options.paths]):
         try:
@@ -56,13 +50,12 @@ async def _build(services: AppServices, options: argparse.Namespace, owner: str,
     await services.indexing.catch_up(limits=False)
     if options.json:
         read = [{"title": document.title, "passages": document.chunks} for document in documents]
-        print(json.dumps({"owner": owner, "documents": read, "errors": list(map(str, errors))}, ensure_ascii=False))
+        print_json({"owner": owner, "documents": read, "errors": list(map(str, errors))})
     else:
-        for line in (
-            *(f"{one.title}: {_count(one.chunks, 'passage')}" for one in documents),
-            *map("Not read: {}".format, errors),
-        ):
-            print(line)
+        for document in documents:
+            print(f"{document.title}: {_count(document.chunks, 'passage')}")
+        for problem in errors:
+            print(f"Not read: {problem}")
         print(f"{name} knows {_count(len(await services.documents.documents_of([owner])), 'document')}.")
     return 1 if errors else 0
 
@@ -84,7 +77,7 @@ async def _search(services: AppServices, options: argparse.Namespace, owners: li
             }
             for hit in hits
         ]
-        print(json.dumps(found, ensure_ascii=False))
+        print_json(found)
         return 0
     for hit in hits:
         print(f"{hit.chunk.location} ({hit.ranked.likelihood:.0%})\n    {hit.chunk.text}\n")
@@ -100,7 +93,7 @@ async def _list(services: AppServices, options: argparse.Namespace, owner: str, 
             {"title": one.title, "path": one.path, "passages": one.chunks, "size": one.size, "trouble": one.trouble}
             for one in documents
         ]
-        print(json.dumps(fields, ensure_ascii=False))
+        print_json(fields)
         return 0
     for document in documents:
         trouble = f" · {document.trouble}" if document.trouble else ""
@@ -118,7 +111,7 @@ async def _remove(services: AppServices, options: argparse.Namespace, owner: str
         raise LetheError(f"{name} knows no document called “{', '.join(sorted(missing))}”.", "“lethe kb list” lists them.")
     await services.documents.remove([document.guid for document in documents])
     if options.json:
-        print(json.dumps({"removed": [document.title for document in documents]}, ensure_ascii=False))
+        print_json({"removed": [document.title for document in documents]})
     else:
         print(f"{name} no longer knows {', '.join(document.title for document in documents)}. The files remain.")
     return 0

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lethe_app.cli.bundles import build_progress_printer
+from lethe_app.cli.chat import build_progress_printer, print_json
 from lethe_app.services.imports.plan import (
     ImportItem,
     ImportPlan,
@@ -41,7 +40,7 @@ async def import_files(services: AppServices, paths: list[Path], options: argpar
     if not options.preview:
         result = await services.imports.run(plan, build_progress_printer("Importing", quiet=options.json))
     if options.json:
-        print(json.dumps(_as_json(plan, result), ensure_ascii=False))
+        print_json(_as_json(plan, result))
     else:
         _print_report(plan, result, is_preview=options.preview)
     return 1 if plan.errors or result.errors else 0

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import json
 import textwrap
 from typing import TYPE_CHECKING
 
-from lethe_app.cli.chat import choose_persona
+from lethe_app.cli.chat import choose_persona, print_json
 from lethe_app.domain.recall import BlockedMemory, RecalledMemory, TurnMemory
 from lethe_app.services.memory.reason_words import block_in_english, reason_in_english
 
@@ -31,16 +30,12 @@ async def recall(services: AppServices, options: argparse.Namespace) -> int:
         memory = await services.memory_lookup.preview_recall(persona.unique_name, text)
     if options.json:
         output = {"persona": persona.unique_name, "text": text, "by_meaning": has_embeddings, **memory.model_dump(mode="json")}
-        print(json.dumps(output, ensure_ascii=False))
+        print_json(output)
     else:
-        print(format_recall(persona.name, memory, user_name=await _load_user_name(services)))
+        chosen = services.preferences.current.user_persona
+        names = [user.name for user in await services.library.user_personas() if user.unique_name == chosen]
+        print(format_recall(persona.name, memory, user_name=names[0] if names else "you"))
     return 0
-
-
-async def _load_user_name(services: AppServices) -> str:
-    chosen = services.preferences.current.user_persona
-    names = [user.name for user in await services.library.user_personas() if user.unique_name == chosen]
-    return names[0] if names else "you"
 
 
 def format_recall(name: str, memory: TurnMemory, user_name: str = "you") -> str:
