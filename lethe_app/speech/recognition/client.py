@@ -14,15 +14,10 @@ from queue import SimpleQueue
 from lethe_app.errors import RecognitionCrashed
 from lethe_app.process_client import START_METHOD, ProcessClient
 from lethe_app.speech.recognition.protocol import (
-    AudioChunk,
-    CancelListening,
-    FinishListening,
     ListeningEnded,
-    LoadRecogniser,
     RecognitionFailed,
     RecognitionReport,
     RecognitionRequest,
-    StartListening,
 )
 
 IDLE_SECONDS = 180.0
@@ -68,29 +63,36 @@ class RecognitionClient(ProcessClient):
         self._stream += 1
         self._listeners[self._stream], self._is_heard = on_report, True
         if not self.is_running:
-            self._start_worker()
+            from lethe_app.speech.recognition import worker  # noqa: PLC0415 - the program at rest does without its modules
+
+            pipe = self._start_process(worker.run, "recognition", self._kind, start_method=START_METHOD)
+            self._outbox, self._loaded_path = SimpleQueue(), None
+            sending = threading.Thread(
+                target=_send_requests, args=(pipe, self._outbox), daemon=True, name="recognition-requests"
+            )
+            sending.start()
         if self._loaded_path != path:
             self._loaded_path = path
-            self._send(LoadRecogniser(path, min(MAX_THREADS, os.cpu_count() or 1)))
-        self._send(StartListening(self._stream, language, pause_ms))
+            self._send(RecognitionRequest("load", (path, min(MAX_THREADS, os.cpu_count() or 1))))
+        self._send(RecognitionRequest("start", (self._stream, language, pause_ms)))
 
     def send_audio(self, pcm: bytes) -> None:
         """Pass the next sound of the stream on."""
         if self._is_heard:
-            self._send(AudioChunk(self._stream, pcm))
+            self._send(RecognitionRequest("hear", (self._stream, pcm)))
 
     def finish_listening(self) -> None:
         """End the sound of the stream; texts still follow, then `ListeningEnded`."""
         if self._is_heard:
             self._is_heard = False
-            self._send(FinishListening(self._stream))
+            self._send(RecognitionRequest("finish", (self._stream,)))
 
     def cancel_listening(self) -> None:
         """End all streams without another report."""
         if self._listeners:
             self._listeners.clear()
             self._is_heard = False
-            self._send(CancelListening(self._stream))
+            self._send(RecognitionRequest("cancel", (self._stream,)))
             self._start_idle_timer()
 
     async def close(self) -> None:
@@ -102,29 +104,19 @@ class RecognitionClient(ProcessClient):
 
     # Process.
 
-    def _start_worker(self) -> None:
-        from lethe_app.speech.recognition import worker  # noqa: PLC0415 - the program at rest does without its modules
-
-        pipe = self._start_process(worker.run, "recognition", self._kind, start_method=START_METHOD)
-        self._outbox, self._loaded_path = SimpleQueue(), None
-        threading.Thread(target=_send_requests, args=(pipe, self._outbox), daemon=True, name="recognition-requests").start()
-
     def _deliver(self, report: RecognitionReport) -> None:
         stream = report.stream or self._stream
         on_report = self._listeners.get(stream)
         if on_report is None:
             return
         if isinstance(report, ListeningEnded):
-            self._end_stream(stream)
+            del self._listeners[stream]
+            if not self._listeners:
+                self._start_idle_timer()
         elif isinstance(report, RecognitionFailed):
             self._loaded_path = None
             self.cancel_listening()
         on_report(report)
-
-    def _end_stream(self, stream: int) -> None:
-        del self._listeners[stream]
-        if not self._listeners:
-            self._start_idle_timer()
 
     def _start_idle_timer(self) -> None:
         self._stop_idle_timer()

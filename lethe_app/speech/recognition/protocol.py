@@ -3,53 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
-
-# To the process. A stream is everything that is heard between two presses of the microphone button.
+from typing import Any, Literal
 
 
 @dataclass(frozen=True)
-class LoadRecogniser:
-    """Load a model file."""
+class RecognitionRequest:
+    """Call of a method of the process, see `RecognitionWorker`. A stream is everything that is heard between two presses of the
+    microphone button.
+    """
 
-    path: Path
-    threads: int
-
-
-@dataclass(frozen=True)
-class StartListening:
-    """Begin a stream. Sound is taken even while the model is being loaded, and texts of the stream before may still follow."""
-
-    stream: int
-    language: str
-    """ISO 639-1 code, or `AUTOMATIC`."""
-    pause_ms: int
-    """Milliseconds without speech that end a segment."""
-
-
-@dataclass(frozen=True)
-class AudioChunk:
-    """Next PCM data of a stream."""
-
-    stream: int
-    pcm: bytes
-
-
-@dataclass(frozen=True)
-class FinishListening:
-    """End a stream and recognise what was heard; answered by `ListeningEnded` after the last text."""
-
-    stream: int
-
-
-@dataclass(frozen=True)
-class CancelListening:
-    """End this and all earlier streams, and discard what was not recognised yet; not answered."""
-
-    stream: int
-
-
-# From the process.
+    method: Literal["load", "start", "hear", "finish", "cancel"]
+    arguments: tuple[Any, ...]
 
 
 @dataclass(frozen=True)
@@ -97,6 +61,3 @@ class RecognitionFailed(RecognitionReport):
     kind: str
     message: str
     remedy: str = ""
-
-
-RecognitionRequest = LoadRecogniser | StartListening | AudioChunk | FinishListening | CancelListening

@@ -10,22 +10,18 @@ import time
 from collections import deque
 from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
+from pathlib import Path
 
 from lethe_app.errors import DictationError, LetheError
 from lethe_app.speech.recognition.audio import duration_of
 from lethe_app.speech.recognition.protocol import (
-    AudioChunk,
-    CancelListening,
-    FinishListening,
     ListeningEnded,
-    LoadRecogniser,
     RecogniserLoaded,
     RecognitionFailed,
     RecognitionReport,
     SpeechEnded,
     SpeechStarted,
     SpeechText,
-    StartListening,
 )
 from lethe_app.speech.recognition.recogniser import AUTOMATIC, Recogniser
 from lethe_app.speech.recognition.segments import EndpointOptions, SpeechEvent, SpeechSegmenter, frames_of
@@ -58,6 +54,14 @@ def make_recogniser(kind: str) -> Recogniser:
 
 
 @dataclass(frozen=True)
+class _ModelFile:
+    """Model file to load."""
+
+    path: Path
+    threads: int
+
+
+@dataclass(frozen=True)
 class _Segment:
     """Segment to recognise; the last one of a stream ends it, and may be empty."""
 
@@ -74,7 +78,7 @@ class RecognitionWorker:
         self._pipe, self._recogniser = pipe, recogniser
         self._send_lock = threading.Lock()
         self._condition = threading.Condition()
-        self._queue: deque[LoadRecogniser | _Segment] = deque()
+        self._queue: deque[_ModelFile | _Segment] = deque()
         self._stream = 0
         """Number of the stream that is heard, or was heard last."""
         self._last_cancelled = 0
@@ -96,34 +100,29 @@ class RecognitionWorker:
             except (EOFError, OSError):
                 os._exit(0)  # nobody is left to answer; the main thread may be deep in native code
             try:
-                self._handle(request)
+                getattr(self, request.method)(*request.arguments)
             except Exception as error:  # the program must hear of any failure in here, as one of its own errors
                 self._fail(self._stream, error)
 
-    def _handle(self, request: object) -> None:
-        match request:
-            case LoadRecogniser():
-                self._enqueue(request)
-            case StartListening():
-                self._start(request)
-            case AudioChunk(stream=stream, pcm=pcm) if stream == self._stream:
-                self._hear(pcm)
-            case FinishListening(stream=stream) if stream == self._stream:
-                self._finish()
-            case CancelListening(stream=stream):
-                self._cancel(stream)
-            case _:
-                pass  # sound that arrives after the end of its stream
+    def load(self, path: Path, threads: int) -> None:
+        """Load a model file."""
+        self._enqueue(_ModelFile(path, threads))
 
-    def _start(self, request: StartListening) -> None:
+    def start(self, stream: int, language: str, pause_ms: int) -> None:
+        """Begin a stream, a segment of which ends with `pause_ms` milliseconds without speech; `language` is an ISO 639-1 code
+        or `AUTOMATIC`. Sound is taken even while a model is loaded, and texts of the stream before may still follow.
+        """
         self._recogniser.reset()
-        options = replace(EndpointOptions(), pause_frames=frames_of(request.pause_ms))
+        options = replace(EndpointOptions(), pause_frames=frames_of(pause_ms))
         with self._condition:
-            self._stream, self._language = request.stream, request.language
+            self._stream, self._language = stream, language
             self._segmenter = SpeechSegmenter(self._recogniser.is_speech, options)
             self._reported_seconds = 0.0
 
-    def _hear(self, pcm: bytes) -> None:
+    def hear(self, stream: int, pcm: bytes) -> None:
+        """Take the next PCM data of a stream; what arrives after its end is ignored."""
+        if stream != self._stream:
+            return
         with self._condition:
             events = list(self._segmenter.add(pcm)) if self._segmenter is not None else []
             self._condition.notify()  # a provisional text may be due
@@ -134,19 +133,23 @@ class RecognitionWorker:
                 self._send(SpeechEnded(self._stream))
                 self._enqueue(_Segment(self._stream, event.pcm, self._language))
 
-    def _finish(self) -> None:
+    def finish(self, stream: int) -> None:
+        """End a stream and recognise what was heard; answered by `ListeningEnded` after the last text."""
+        if stream != self._stream:
+            return
         with self._condition:
             events = list(self._segmenter.finish()) if self._segmenter is not None else []
             self._segmenter = None
         pcm = b"".join(event.pcm for event in events)
         self._enqueue(_Segment(self._stream, pcm, self._language, ends_stream=True))
 
-    def _cancel(self, stream: int) -> None:
+    def cancel(self, stream: int) -> None:
+        """End this and all earlier streams, and discard what was not recognised yet; not answered."""
         with self._condition:
             self._segmenter, self._last_cancelled = None, stream
-            self._queue = deque(one for one in self._queue if isinstance(one, LoadRecogniser))
+            self._queue = deque(one for one in self._queue if isinstance(one, _ModelFile))
 
-    def _enqueue(self, job: LoadRecogniser | _Segment) -> None:
+    def _enqueue(self, job: _ModelFile | _Segment) -> None:
         with self._condition:
             self._queue.append(job)
             if isinstance(job, _Segment):
@@ -160,7 +163,7 @@ class RecognitionWorker:
         while True:
             job = self._next_job()
             try:
-                if isinstance(job, LoadRecogniser):
+                if isinstance(job, _ModelFile):
                     self._recogniser.load(job.path, job.threads)
                     self._send(RecogniserLoaded(stream=0))
                 elif isinstance(job, _Segment):
@@ -170,7 +173,7 @@ class RecognitionWorker:
             except Exception as error:  # the program must hear of any failure in here, as one of its own errors
                 self._fail(self._stream, error)
 
-    def _next_job(self) -> LoadRecogniser | _Segment | tuple[int, bytes, str]:
+    def _next_job(self) -> _ModelFile | _Segment | tuple[int, bytes, str]:
         """Wait for a request, for the end of a segment, or until a provisional text is due."""
         with self._condition:
             while True:
