@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
 from threading import BoundedSemaphore, Thread
 from typing import TypeVar
@@ -23,35 +24,23 @@ async def run_in_bounded_thread(work: Callable[[], T], seconds: float, slots: Bo
     """
     if not slots.acquire(blocking=False):
         raise TimeoutError
-    loop = asyncio.get_running_loop()
-    future: asyncio.Future[Callable[[], T]] = loop.create_future()
-
-    def set_outcome(outcome: Callable[[], T]) -> None:
-        if not future.done():
-            future.set_result(outcome)
+    future: Future[T] = Future()
 
     def run() -> None:
-        outcome = _capture_outcome(work)
-        # Released by the thread itself and not by the waiting task, so that abandoned threads count until they end.
-        slots.release()
-        with suppress(RuntimeError):  # the loop has closed, so nobody waits for the result
-            loop.call_soon_threadsafe(set_outcome, outcome)
+        # Released by the thread itself and not by the waiting task, so that abandoned threads count until they end. Nobody
+        # waits for the result any more where the future was cancelled.
+        try:
+            result = work()
+        except BaseException as error:  # a panic of a Rust library is a BaseException
+            slots.release()
+            raised = error if isinstance(error, Exception) else RuntimeError(f"{type(error).__name__}: {error}")
+            with suppress(InvalidStateError):
+                future.set_exception(raised)
+        else:
+            slots.release()
+            with suppress(InvalidStateError):
+                future.set_result(result)
 
     Thread(target=run, name="web", daemon=True).start()
     async with asyncio.timeout(seconds):
-        outcome = await future
-    return outcome()
-
-
-def _capture_outcome(work: Callable[[], T]) -> Callable[[], T]:
-    """Return a function that returns the result of `work` or raises its exception."""
-    try:
-        result = work()
-    except BaseException as error:  # passed to the caller; a panic of a Rust library is a BaseException
-        raised = error if isinstance(error, Exception) else RuntimeError(f"{type(error).__name__}: {error}")
-
-        def fail() -> T:
-            raise raised
-
-        return fail
-    return lambda: result
+        return await asyncio.wrap_future(future)

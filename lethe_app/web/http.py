@@ -6,7 +6,7 @@ import asyncio
 import ssl
 import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 
 import httpx
@@ -131,7 +131,10 @@ class Fetcher:
                 location = response.headers.get("location", "")
                 if response.status_code in _REDIRECT_STATUSES and location:
                     return str(location)
-                return await self._read_response(url, response, counter, media_types)
+                kind, charset = media_type(response.headers.get("content-type", ""))
+                is_wanted = media_types is None or kind in media_types or not kind
+                body = await _read_body(url, response, counter, self.limits.max_body_bytes) if is_wanted else b""
+                return HttpResponse(url, response.status_code, kind, charset, body, counter.received)
         except TimeoutError as error:
             raise PageUnreadable(f"“{host_of(url)}” did not respond in time.", "Try again later.") from error
         except httpx.HTTPError as error:
@@ -147,8 +150,9 @@ class Fetcher:
             "Accept": "text/html,text/plain;q=0.8,*/*;q=0.1",
         }
         async with await self._create_client() as client:
-            if self.route.proxy:
-                await self._check_resolved_host(url)
+            if self.route.proxy:  # a name that only the proxy can resolve is left to it
+                with suppress(OSError):
+                    await resolve_checked(host_of(url), self.route.resolve, allow_private=self.route.allow_private)
             request = httpx.Request("GET", url, headers={**default_headers, **headers, "Connection": "close"})
             response = await client.send(request, stream=True)
             try:
@@ -171,24 +175,6 @@ class Fetcher:
             return httpx.AsyncClient(proxy=route.proxy, verify=context, timeout=timeout, trust_env=False)
         except (ImportError, ValueError, httpx.InvalidURL) as error:
             raise PageUnreadable("Pages cannot be read through this type of proxy.", "Use an HTTP proxy.") from error
-
-    async def _check_resolved_host(self, url: httpx.URL) -> None:
-        """Raise NotAllowed for a name that resolves to a private address. A name that only the proxy can resolve is left to
-        it.
-        """
-        try:
-            await resolve_checked(host_of(url), self.route.resolve, allow_private=self.route.allow_private)
-        except OSError:
-            return
-
-    async def _read_response(
-        self, url: httpx.URL, response: httpx.Response, counter: ByteCounter, media_types: frozenset[str] | None
-    ) -> HttpResponse:
-        kind, charset = media_type(response.headers.get("content-type", ""))
-        body = b""
-        if media_types is None or kind in media_types or not kind:
-            body = await _read_body(url, response, counter, self.limits.max_body_bytes)
-        return HttpResponse(url, response.status_code, kind, charset, body, counter.received)
 
 
 async def _read_body(url: httpx.URL, response: httpx.Response, counter: ByteCounter, max_body_bytes: int) -> bytes:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
@@ -19,7 +18,7 @@ from lethe_app.errors import PageUnreadable
 from lethe_app.web.addresses import check_address, host_of, page_key
 from lethe_app.web.html_text import MAX_TEXT_LENGTH, extract_text
 from lethe_app.web.http import ByteCounter, Fetcher, HttpResponse, NetworkRoute
-from lethe_app.web.robots import RobotsCache
+from lethe_app.web.robots import RobotsCache, put_newest
 
 READABLE_TYPES = frozenset({"text/html", "application/xhtml+xml", "text/plain"})
 PAUSE = 1.0
@@ -53,12 +52,12 @@ class WebClock:
 class PageFetcher:
     """Reads web pages. Use one instance for the whole program, so that visits to a site are spaced whoever asks."""
 
-    def __init__(self, times: WebClock | None = None, pause: float = PAUSE, cache_seconds: float = CACHE_SECONDS) -> None:
-        self._times, self._pause, self._cache_seconds = times or WebClock(), pause, cache_seconds
+    def __init__(self, times: WebClock | None = None, cache_seconds: float = CACHE_SECONDS) -> None:
+        self._times, self._cache_seconds = times or WebClock(), cache_seconds
         self._robots = RobotsCache()
-        self._next_visits: OrderedDict[str, float] = OrderedDict()
+        self._next_visits: dict[str, float] = {}
         """Site → time from which it may be visited again."""
-        self._cache: OrderedDict[str, tuple[float, PageText]] = OrderedDict()
+        self._cache: dict[str, tuple[float, PageText]] = {}
 
     async def read(self, address: str, route: NetworkRoute, on_request: RequestListener) -> PageText:
         """Return the text of a page. Raise NotAllowed or PageUnreadable."""
@@ -69,7 +68,9 @@ class PageFetcher:
             return cached[1]
         response = await self._fetch(address, route, on_request)
         page = await self._extract_page(response)
-        self._cache_page(key, page)
+        put_newest(self._cache, key, (self._times.clock() + self._cache_seconds, page), MAX_PAGES)
+        while sum(len(kept.text) for _until, kept in self._cache.values()) > MAX_CACHED_CHARACTERS:
+            del self._cache[next(iter(self._cache))]
         return page
 
     def clear_cache(self) -> None:
@@ -105,10 +106,7 @@ class PageFetcher:
         site, moment = host_of(url), self._times.clock()
         visit_time = max(self._next_visits.get(site, moment), moment)
         # Set before waiting, so that a concurrent request to the same site waits for the visit after this one.
-        self._next_visits[site] = visit_time + max(required_pause, self._pause)
-        self._next_visits.move_to_end(site)
-        while len(self._next_visits) > MAX_SITES:
-            self._next_visits.popitem(last=False)
+        put_newest(self._next_visits, site, visit_time + max(required_pause, PAUSE), MAX_SITES)
         if visit_time > moment:
             await self._times.sleep(visit_time - moment)
 
@@ -119,12 +117,3 @@ class PageFetcher:
             raise PageUnreadable(f"The page of “{host}” contains no text.", "It may consist of images or scripts.")
         is_cut = len(extracted.text) >= MAX_TEXT_LENGTH
         return PageText(str(response.url), extracted.title or host, extracted.text, is_cut, extracted.is_description)
-
-    def _cache_page(self, key: str, page: PageText) -> None:
-        self._cache.pop(key, None)
-        self._cache[key] = (self._times.clock() + self._cache_seconds, page)
-        while (
-            len(self._cache) > MAX_PAGES
-            or sum(len(cached.text) for _until, cached in self._cache.values()) > MAX_CACHED_CHARACTERS
-        ):
-            self._cache.popitem(last=False)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections import OrderedDict
 from dataclasses import dataclass
+from typing import TypeVar
 from weakref import WeakValueDictionary
 
 import httpx
@@ -32,6 +32,18 @@ PAGE_TYPES = {"text/html", "application/xhtml+xml"}
 """Media types of a page that a site without robots.txt sends with status 200."""
 _VERSION = re.compile(r"^(\s*user-agent\s*:\s*[a-z_-]+)/.*$", re.IGNORECASE | re.MULTILINE)
 """Version of a product in a rule (`Lethe/1.0`). Protego takes it for a part of the name; RFC 9309 does not."""
+
+
+Key = TypeVar("Key")
+Value = TypeVar("Value")
+
+
+def put_newest(values: dict[Key, Value], key: Key, value: Value, limit: int) -> None:
+    """Put a value at the end of a dictionary that keeps the newest `limit` ones."""
+    values.pop(key, None)
+    values[key] = value
+    while len(values) > limit:
+        del values[next(iter(values))]
 
 
 class RobotsRules:
@@ -65,7 +77,7 @@ class RobotsCache:
     """Cache of the rules of some sites, in memory."""
 
     def __init__(self) -> None:
-        self._cache: OrderedDict[str, _CachedRules] = OrderedDict()
+        self._cache: dict[str, _CachedRules] = {}
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         """Locks by site: concurrent checks wait for the one that is fetching the rules."""
 
@@ -77,10 +89,8 @@ class RobotsCache:
         async with self._locks.setdefault(site, asyncio.Lock()):
             cached = self._cache.get(site)
             if cached is None or cached.expires_at <= moment:
-                cached = self._cache[site] = await self._fetch_rules(site, fetcher, before, moment)
-                self._cache.move_to_end(site)
-                while len(self._cache) > MAX_SITES:
-                    self._cache.popitem(last=False)
+                cached = await self._fetch_rules(site, fetcher, before, moment)
+                put_newest(self._cache, site, cached, MAX_SITES)
         if cached.is_closed:
             raise PageUnreadable(f"“{host_of(url)}” is currently unavailable.", "Try again later.")
         if not cached.rules.allows(str(url)):
