@@ -10,10 +10,10 @@ from lethe_app.config.options import SpokenActions
 # Functions that declare a setting of the section, and one among its advanced settings.
 speech, advanced_speech = declare_section(SettingSection.SPEECH)
 
-WHISPER_LANGUAGES = (
-    "af|am|ar|as|az|ba|be|bg|bn|bo|br|bs|ca|cs|cy|da|de|el|en|es|et|eu|fa|fi|fo|fr|gl|gu|ha|haw|he|hi|hr|ht|hu|hy|id|is|it"
-    "|ja|jw|ka|kk|km|kn|ko|la|lb|ln|lo|lt|lv|mg|mi|mk|ml|mn|mr|ms|mt|my|ne|nl|nn|no|oc|pa|pl|ps|pt|ro|ru|sa|sd|si|sk|sl|sn"
-    "|so|sq|sr|su|sv|sw|ta|te|tg|th|tk|tl|tr|tt|uk|ur|uz|vi|yi|yo|yue|zh"
+_LANGUAGES = (
+    "af|am|ar|as|az|ba|be|bg|bn|bo|br|bs|ca|cs|cy|da|de|el|en|es|et|eu|fa|fi|fo|fr|gl|gu|ha|haw|he|hi|hr|ht|hu|hy|id|is|it",
+    "ja|jw|ka|kk|km|kn|ko|la|lb|ln|lo|lt|lv|mg|mi|mk|ml|mn|mr|ms|mt|my|ne|nl|nn|no|oc|pa|pl|ps|pt|ro|ru|sa|sd|si|sk|sl|sn",
+    "so|sq|sr|su|sv|sw|ta|te|tg|th|tk|tl|tr|tt|uk|ur|uz|vi|yi|yo|yue|zh",
 )
 """Languages that multilingual Whisper models know, as ISO 639 codes (“jw” is Whisper's own for Javanese). Source:
 `whisper/tokenizer.py` of OpenAI.
@@ -65,7 +65,7 @@ class SpeechSettings(BaseModel):
         "auto",
         "Language you speak",
         "Language that is recognised; detecting it takes a little longer, and English models understand only English.",
-        pattern=f"^(auto|{WHISPER_LANGUAGES})$",
+        pattern=f"^(auto|{'|'.join(_LANGUAGES)})$",
     )
     hands_free: bool = speech(
         False, "Hands-free dictation", "Listen until you switch the microphone off; a pause completes what you say."
