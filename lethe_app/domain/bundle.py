@@ -34,9 +34,7 @@ CARD_FIELDS = frozenset(
     | {"depth_prompt", "depth_prompt_depth", "depth_prompt_role", "creator", "character_version", "creator_notes"}
     | {"metadata"}
 )
-"""Fields of version 4 (those of character cards, and metadata), which are written only where they are not at their
-defaults.
-"""
+"""Fields of version 4: those of character cards, and metadata."""
 
 
 class BundleScope(StrEnum):

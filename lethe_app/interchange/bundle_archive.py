@@ -19,10 +19,11 @@ from lethe_app.errors import FileError
 MANIFEST, PERSONA = "manifest.json", "persona.json"
 MEMORIES, FACTS, FORGOTTEN, PERSONA_RECORDS = "memories.jsonl", "facts.jsonl", "forgotten.jsonl", "habits.json"
 MIND, NOTEBOOK_INDEX = "mind.json", "notebooks/index.txt"
+_STEM = r"[^/\\:\0.][^/\\:\0]{0,199}"
+_FIXED_NAMES = (MANIFEST, PERSONA, MEMORIES, FACTS, FORGOTTEN, PERSONA_RECORDS, MIND, NOTEBOOK_INDEX)
 NAMES = re.compile(
-    r"manifest\.json|persona\.json|memories\.jsonl|facts\.jsonl|forgotten\.jsonl|habits\.json"
-    r"|mind\.json|notebooks/index\.txt|notebooks/[^/\\:\0.][^/\\:\0]{0,199}\.md"
-    r"|avatar\.(?:png|gif|jpg|jpeg|webp|svg)|worlds/[^/\\:\0.][^/\\:\0]{0,199}\.json|conversations/[0-9]{1,6}\.jsonl"
+    rf"{'|'.join(map(re.escape, _FIXED_NAMES))}|notebooks/{_STEM}\.md|worlds/{_STEM}\.json|conversations/[0-9]{{1,6}}\.jsonl"
+    r"|avatar\.(?:png|gif|jpg|jpeg|webp|svg)"
 )
 """Allowed member names. Everything else is refused, so that no path can leave the archive."""
 PIECE_BYTES = 256 * 1024
@@ -178,11 +179,12 @@ def _check_directory(file: BinaryIO, name: str, limits: BundleLimits) -> int:
 
 
 class BundlePacker:
-    """Writes a bundle member by member."""
+    """Writes a bundle member by member; `close` completes the archive."""
 
     def __init__(self, file: BinaryIO, limits: BundleLimits = LIMITS) -> None:
         # Without ZIP64, which reading refuses.
         self._zip = zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=6, allowZip64=False)
+        self.close = self._zip.close
         self._limits = limits
         self._written = 0
 
@@ -200,7 +202,3 @@ class BundlePacker:
                     remedy = "Copy the whole data folder instead."
                     raise FileError(member, "is too large for a Lethe file", remedy=remedy)
                 opened.write(piece)
-
-    def finish(self) -> None:
-        """Close the archive."""
-        self._zip.close()

@@ -6,9 +6,8 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from datetime import datetime
-from functools import cache
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol, TypeVar
+from typing import BinaryIO, Protocol, TypeVar
 from uuid import UUID
 
 from pydantic import BaseModel
@@ -26,12 +25,11 @@ from lethe_app.domain.bundle import (
     PersonaHistory,
     PersonaRecords,
 )
-from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.memory import MemoryType, MemoryUnit
 from lethe_app.domain.old_reasons import convert_memory
 from lethe_app.domain.persona import Persona
-from lethe_app.domain.worldinfo import World, WorldEntry
+from lethe_app.domain.worldinfo import World
 from lethe_app.errors import FileError
 from lethe_app.interchange import bundle_archive as archive
 from lethe_app.interchange import images
@@ -87,12 +85,10 @@ class BundleReader:
             facts=self._read_records(archive.FACTS, ExtractedFact),
             forgotten=self._read_records(archive.FORGOTTEN, ForgottenFact),
             conversations=conversations,
-            records=self._read_record(archive.PERSONA_RECORDS, PersonaRecords, MAX_RECORD_BYTES)
-            if archive.PERSONA_RECORDS in self._archive
-            else PersonaRecords(),
+            records=self._read_record(archive.PERSONA_RECORDS, PersonaRecords, MAX_RECORD_BYTES, PersonaRecords()),
             notebooks={Path(name).stem: self._read_text(name) for name in self._archive.names_matching(r"notebooks/.*\.md")},
             notebook_index=self._read_text(archive.NOTEBOOK_INDEX) if archive.NOTEBOOK_INDEX in self._archive else "",
-            mind=self._read_mind() if archive.MIND in self._archive else BundledMind(),
+            mind=self._read_mind(),
         )
         bundle = Bundle(manifest, persona, picture, ending, worlds, history)
         self._check_ids(history)
@@ -112,7 +108,7 @@ class BundleReader:
         return self._validate(Path(self._archive.location_of(archive.MANIFEST)), Manifest, values)
 
     def _read_mind(self) -> BundledMind:
-        mind = self._read_record(archive.MIND, BundledMind, MAX_RECORD_BYTES)
+        mind = self._read_record(archive.MIND, BundledMind, MAX_RECORD_BYTES, BundledMind())
         mood_values = [(f"samples[{index}].values", one.values) for index, one in enumerate(mind.samples)]
         mood_values += [(f"readings[{index}].steps", one.steps) for index, one in enumerate(mind.readings)]
         outside = next((name for name, values in mood_values if not all(-1.0 <= value <= 1.0 for value in values.values())), "")
@@ -179,7 +175,10 @@ class BundleReader:
 
     # Parsing
 
-    def _read_record(self, member: str, kind: type[Model], max_bytes: int) -> Model:
+    def _read_record(self, member: str, kind: type[Model], max_bytes: int, default: Model | None = None) -> Model:
+        """Return the record in a member; `default` if there is none."""
+        if default is not None and member not in self._archive:
+            return default
         return self._validate_record(member, kind, self._parse_object(member, self._archive.read_member(member, max_bytes)))
 
     def _read_records(self, member: str, kind: type[Model]) -> list[Model]:
@@ -225,6 +224,8 @@ class BundleWriter:
 
     def __init__(self, file: BinaryIO, limits: BundleLimits = LIMITS) -> None:
         self._packer = BundlePacker(file, limits)
+        self.close = self._packer.close
+        """Close the archive, finished or not."""
         self._conversations = 0
         self.has_card_fields = False
         """True once a record was written with fields that only version 4 knows."""
@@ -257,21 +258,19 @@ class BundleWriter:
 
     def finish(self, manifest: Manifest) -> None:
         """Write the manifest last and close the archive."""
-        self._write_records(archive.MANIFEST, [manifest], indent=2)
-        self._packer.finish()
-
-    def close(self) -> None:
-        """Close the archive, finished or not."""
-        self._packer.finish()
+        self._packer.add_member(archive.MANIFEST, iter([manifest.model_dump_json(indent=2).encode() + b"\n"]))
+        self.close()
 
     def _write_records(self, member: str, records: Iterable[BaseModel], indent: int | None = None) -> None:
         self._packer.add_member(member, self._encode_records(records, indent))
 
     def _encode_records(self, records: Iterable[BaseModel], indent: int | None) -> Iterator[bytes]:
+        """Yield records without the fields that are at their defaults, which older versions may not know."""
         for record in records:
-            values = record.model_dump(mode="json", exclude={"unique_name"} if isinstance(record, Persona | World) else None)
-            for one, kind in _list_parts(values, type(record)):
-                self.has_card_fields |= _drop_unused_card_fields(one, kind)
+            unique_name = {"unique_name"} if isinstance(record, Persona | World) else None
+            values = record.model_dump(mode="json", exclude=unique_name, exclude_defaults=True)
+            parts = (values, values.get("session", {}), *values.get("entries", ()))
+            self.has_card_fields |= any(not CARD_FIELDS.isdisjoint(part) for part in parts)
             yield _replace_surrogates(json.dumps(values, ensure_ascii=False, indent=indent)).encode() + b"\n"
 
 
@@ -296,28 +295,6 @@ def _find_out_of_range(record: BaseModel) -> str:
             if isinstance(one, datetime) and not 1 < one.year < 9999:
                 return name
     return ""
-
-
-def _list_parts(values: dict[str, Any], kind: type[BaseModel]) -> list[tuple[dict[str, Any], type[BaseModel]]]:
-    """Return the values of a record and of the records in it that may have card fields, with their types."""
-    entries = [(entry, WorldEntry) for entry in values.get("entries") or ()] if kind is World else []
-    sessions = [(values["session"], ChatSession)] if kind is BundledSession else []
-    return [(values, kind), *entries, *sessions]
-
-
-def _drop_unused_card_fields(values: dict[str, object], kind: type[BaseModel]) -> bool:
-    """Remove the card fields that are at their defaults from a record's values; return whether any are left."""
-    defaults = _card_field_defaults(kind)
-    for name, default in defaults.items():
-        if values.get(name) == default:
-            values.pop(name, None)
-    return any(name in values for name in defaults)
-
-
-@cache
-def _card_field_defaults(kind: type[BaseModel]) -> dict[str, object]:
-    fields = {name: field for name, field in kind.model_fields.items() if name in CARD_FIELDS}
-    return {name: json.loads(json.dumps(field.get_default(call_default_factory=True))) for name, field in fields.items()}
 
 
 def _replace_surrogates(text: str) -> str:
