@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import struct
+from collections.abc import Iterator
 
 MAX_BYTES = 32 * 1024 * 1024
 """Maximum bytes of a bitmap image: a photograph of `MAX_PIXELS`, or the largest picture of a card."""
@@ -73,23 +74,28 @@ def _gif(content: bytes) -> tuple[int, int] | None:
     return width, height
 
 
-def _jpeg(content: bytes) -> tuple[int, int] | None:
-    """Walk through the segments to the frame header, which holds the size."""
-    if not content.startswith(b"\xff\xd8\xff"):
-        return None
+def jpeg_segments(content: bytes) -> Iterator[tuple[int, bytes]]:
+    """Yield marker and data of the segments of a JPEG picture, up to the picture itself."""
     position = 2
-    while position + 9 <= len(content) and content[position] == 0xFF:
-        marker = content[position + 1]
+    while position + 4 <= len(content) and content[position] == 0xFF:
+        marker, (length,) = content[position + 1], struct.unpack(">H", content[position + 2 : position + 4])
         if marker == 0xFF:  # padding
             position += 1
             continue
-        if 0xC0 <= marker <= 0xCF and marker not in NON_FRAME_MARKERS:
-            height, width = struct.unpack(">HH", content[position + 5 : position + 9])
-            return width, height
-        (length,) = struct.unpack(">H", content[position + 2 : position + 4])
-        if length < 2:
-            return None
+        if marker == 0xDA or length < 2:
+            return
+        yield marker, content[position + 4 : position + 2 + length]
         position += 2 + length
+
+
+def _jpeg(content: bytes) -> tuple[int, int] | None:
+    """Return the size in the frame header."""
+    if not content.startswith(b"\xff\xd8\xff"):
+        return None
+    for marker, data in jpeg_segments(content):
+        if 0xC0 <= marker <= 0xCF and marker not in NON_FRAME_MARKERS and len(data) >= 5:
+            height, width = struct.unpack(">HH", data[1:5])
+            return width, height
     return None
 
 

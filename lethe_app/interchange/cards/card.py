@@ -55,20 +55,25 @@ class ImportedCard:
 
 def read_card(content: bytes, file_name: str) -> ImportedCard:
     """Read a card from a PNG, WEBP or JPEG picture, a CHARX or BYAF archive, or JSON. Raise FileError."""
-    notes = ImportNotes()
+    notes, assets = ImportNotes(), b""
     if content.startswith(png.SIGNATURE):
         card, picture = _read_png(content, file_name, notes), content
     elif ARCHIVE_END in content[-70_000:]:
-        card, picture = _read_archive(content, file_name, notes)
+        archive = _open_archive(content, file_name)
+        card, picture = _read_archive(archive, file_name, notes)
+        assets = content if any(path in archive for path in _further_asset_paths(card)) else b""
     elif content[:4] == b"RIFF" or content[:2] == b"\xff\xd8":
-        card, picture = _read_comment(content, file_name, notes), content
+        comment = read_comment(content)
+        if comment is None:
+            raise UnknownFormat(file_name, "is a picture without a character card")
+        card, picture = parse_json(png.decode_card(comment.strip(b"\0 "), file_name), file_name, notes), content
     else:
         card, picture = parse_json(content, file_name, notes), b""
-    built = build_card(card, file_name, notes, picture)
-    if picture is content or ARCHIVE_END not in content[-70_000:]:
-        return built
-    archive = Archive(io.BytesIO(content), file_name, limits=PACKED_LIMITS, is_external=True)
-    return replace(built, assets=content) if any(path in archive for path in _further_asset_paths(card)) else built
+    return replace(build_card(card, file_name, notes, picture), assets=assets)
+
+
+def _open_archive(content: bytes, file_name: str) -> Archive:
+    return Archive(io.BytesIO(content), file_name, limits=PACKED_LIMITS, is_external=True)
 
 
 def _further_asset_paths(card: JsonValue) -> list[str]:
@@ -91,7 +96,10 @@ def build_card(card: JsonValue, file_name: str, notes: ImportNotes, picture: byt
     if book.get("entries"):
         name = FieldReader(book).text("name").strip() or f"{persona.name}’s lorebook"
         world = read_book(book, LorebookFormat.CHARACTER_BOOK, name, notes, "data.character_book")
-    _note_remote_assets(values, notes)
+    for number, asset in enumerate(FieldReader(values).child("data").items("assets")):
+        uri = FieldReader(asset).text("uri")
+        if uri.startswith(("http://", "https://")):
+            notes.add(NoteKind.REMOTE_ASSET, f"data.assets[{number}].uri", host=urlsplit(uri).hostname or "")
     ending = images.find_suffix(picture)
     if picture and (not ending or images.find_problem(picture, ending)):
         picture, ending = b"", ""
@@ -114,26 +122,25 @@ def _has_spec(values: Mapping[str, JsonValue]) -> bool:
 
 def write_png(persona: Persona, world: World | None, picture: bytes, name: str) -> bytes:
     """Return a PNG picture with the persona as a V2 and as a V3 card. `picture` must be a PNG. Raise FileError."""
-    book = write_character_book(world) if world is not None else None
-    specs = {"chara": V2, "ccv3": V3}
-    cards = {
-        keyword: json.dumps(write_card(persona, book, spec), ensure_ascii=False).encode() for keyword, spec in specs.items()
-    }
-    return png.write_cards(picture, cards, name)
+    cards = {keyword: _write(persona, world, spec) for keyword, spec in (("chara", V2), ("ccv3", V3))}
+    texts = {keyword: json.dumps(card, ensure_ascii=False).encode() for keyword, card in cards.items()}
+    return png.write_cards(picture, texts, name)
+
+
+def _write(persona: Persona, world: World | None, spec: tuple[str, str] = V3) -> JsonObject:
+    return write_card(persona, write_character_book(world) if world is not None else None, spec)
 
 
 def write_json(persona: Persona, world: World | None) -> bytes:
     """Return a persona as a V3 card in JSON."""
-    book = write_character_book(world) if world is not None else None
-    return json.dumps(write_card(persona, book), ensure_ascii=False, indent=2).encode()
+    return json.dumps(_write(persona, world), ensure_ascii=False, indent=2).encode()
 
 
 def write_charx(persona: Persona, world: World | None, picture: bytes, assets: bytes = b"") -> bytes:
     """Return a persona as a CHARX archive: a V3 card, with its picture beside it as the icon, and with the further assets of
     the archive it was imported from.
     """
-    book = write_character_book(world) if world is not None else None
-    card, suffix = write_card(persona, book), images.find_suffix(picture)
+    card, suffix = _write(persona, world), images.find_suffix(picture)
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         if suffix:
@@ -144,7 +151,7 @@ def write_charx(persona: Persona, world: World | None, picture: bytes, assets: b
             card = {**card, "data": {**data, "assets": [icon, *others]}}
             archive.writestr(path, picture)
         if assets:
-            kept = Archive(io.BytesIO(assets), persona.name, limits=PACKED_LIMITS, is_external=True)
+            kept = _open_archive(assets, persona.name)
             for path in dict.fromkeys(_further_asset_paths(card)):
                 if path in kept and path not in archive.namelist():
                     archive.writestr(path, kept.read_member(path, PACKED_LIMITS.member))
@@ -170,15 +177,7 @@ def _read_png(content: bytes, file_name: str, notes: ImportNotes) -> JsonValue:
     raise UnknownFormat(file_name, "is a picture without a character card")
 
 
-def _read_comment(content: bytes, file_name: str, notes: ImportNotes) -> JsonValue:
-    comment = read_comment(content)
-    if comment is None:
-        raise UnknownFormat(file_name, "is a picture without a character card")
-    return parse_json(png.decode_card(comment.strip(b"\0 "), file_name), file_name, notes)
-
-
-def _read_archive(content: bytes, file_name: str, notes: ImportNotes) -> tuple[JsonValue, bytes]:
-    archive = Archive(io.BytesIO(content), file_name, limits=PACKED_LIMITS, is_external=True)
+def _read_archive(archive: Archive, file_name: str, notes: ImportNotes) -> tuple[JsonValue, bytes]:
     if CHARX_CARD in archive:
         card = parse_json(archive.read_member(CHARX_CARD, MAX_BYTES), file_name, notes)
         return card, _read_main_icon(card, archive, notes)
@@ -240,10 +239,3 @@ def _find_converter(values: Mapping[str, JsonValue]) -> Callable[[Mapping[str, J
     is_own = "first_messages" in values or "bio" in values
     has_marks = sum(mark in values for mark in V1_MARKS) >= MIN_V1_MARKS
     return dict if "name" in values and not is_own and has_marks else None
-
-
-def _note_remote_assets(card: Mapping[str, JsonValue], notes: ImportNotes) -> None:
-    for number, asset in enumerate(FieldReader(card).child("data").items("assets")):
-        uri = FieldReader(asset).text("uri")
-        if uri.startswith(("http://", "https://")):
-            notes.add(NoteKind.REMOTE_ASSET, f"data.assets[{number}].uri", host=urlsplit(uri).hostname or "")

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import struct
 
+from lethe_app.interchange.images import jpeg_segments
+
 _EXIF_DIRECTORY, _USER_COMMENT = 0x8769, 0x9286
 _MAX_ENTRIES = 1000
 _COMMENT_HEADER = 8
@@ -15,8 +17,13 @@ _COMMENT_HEADER = 8
 
 def read_comment(content: bytes) -> bytes | None:
     """Return the text of the comment in a picture's Exif metadata, without its encoding; None if there is none."""
-    exif = _find_in_webp(content) if content[:4] == b"RIFF" else _find_in_jpeg(content) if content[:2] == b"\xff\xd8" else None
+    exif = _find_in_webp(content) if content[:4] == b"RIFF" else _find_in_jpeg(content)
     return _read_user_comment(exif.removeprefix(b"Exif\0\0")) if exif else None
+
+
+def _find_in_jpeg(content: bytes) -> bytes | None:
+    segments = jpeg_segments(content) if content[:2] == b"\xff\xd8" else ()
+    return next((data for marker, data in segments if marker == 0xE1 and data.startswith(b"Exif\0\0")), None)
 
 
 def _find_in_webp(content: bytes) -> bytes | None:
@@ -26,18 +33,6 @@ def _find_in_webp(content: bytes) -> bytes | None:
         if kind == b"EXIF":
             return content[position + 8 : position + 8 + length]
         position += 8 + length + length % 2
-    return None
-
-
-def _find_in_jpeg(content: bytes) -> bytes | None:
-    position = 2
-    while position + 4 <= len(content) and content[position] == 0xFF:
-        marker, (length,) = content[position + 1], struct.unpack(">H", content[position + 2 : position + 4])
-        if marker == 0xE1 and content[position + 4 : position + 10] == b"Exif\0\0":
-            return content[position + 4 : position + 2 + length]
-        if marker == 0xDA or length < 2:  # the picture itself begins
-            return None
-        position += 2 + length
     return None
 
 

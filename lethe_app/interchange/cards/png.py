@@ -16,8 +16,6 @@ from lethe_app.errors import FileError
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 CARD_KEYWORDS = ("ccv3", "chara")
 """Keywords of chunks with a card, the preferred one first."""
-ASSET_KEYWORD = "chara-ext-asset_"
-"""Begin of the keywords of chunks with a picture, as older cards have them."""
 MAX_CHUNKS = 20_000
 MAX_TEXT_BYTES = 64 * 1024 * 1024
 """Maximum bytes of a chunk's text, unpacked."""
