@@ -150,7 +150,7 @@ ENTRIES: dict[str, tuple[str, ...]] = {
     "markdown_it": ("ui/transcript/markdown/", "interchange/documents/document.py"),
     "lxml": ("interchange/documents/",),
     "pypdf": ("interchange/documents/pdf.py",),
-    "mammoth": ("interchange/documents/word.py",),
+    "mammoth": ("interchange/documents/document.py",),
     "httpx": ("web/", "llm/models/hugging_face.py"),
     "httpcore": ("web/pinned_dns.py",),
     "protego": ("web/robots.py",),

@@ -11,11 +11,12 @@ import yaml
 from pydantic import JsonValue
 
 from lethe_app.domain.import_notes import ImportNote
+from lethe_app.domain.persona import Persona
 from lethe_app.domain.worldinfo import World
 from lethe_app.errors import FileError, UnknownFormat
 from lethe_app.interchange.cards import png
 from lethe_app.interchange.cards.card import ImportedCard, build_card, is_card, read_card
-from lethe_app.interchange.cards.user_personas import has_user_personas, read_user_personas
+from lethe_app.interchange.field_reader import FieldReader
 from lethe_app.interchange.import_notes import ImportNotes
 from lethe_app.interchange.json_text import decode_text, parse_json_text
 from lethe_app.interchange.lorebooks.lorebook import LorebookFormat, find_format, read_lorebook
@@ -24,11 +25,23 @@ from lethe_app.interchange.presets.preset import Preset, is_preset, read_presets
 from lethe_app.interchange.transcripts.other_formats import find_reader, is_open_web_ui, read_open_web_ui
 from lethe_app.interchange.transcripts.silly_tavern import read_chat
 from lethe_app.interchange.transcripts.transcript import ChatTranscript
-from lethe_app.interchange.unsupported import find_unsupported_kind
 
 MAX_FILE_BYTES = 512 * 1024 * 1024
 """Maximum size of a file: a CHARX archive with pictures and sounds."""
 MAX_YAML_BYTES = 1024 * 1024
+NAMES, DESCRIPTIONS = "personas", "persona_descriptions"
+"""Fields with the names and the descriptions of user personas, by the file name of their picture."""
+UNSUPPORTED = (
+    ("reasoning template", {"prefix", "suffix", "separator"}),
+    ("chat completion preset", {"prompts", "prompt_order"}),
+    ("chat completion preset", {"chat_completion_source"}),
+    ("quick reply set", {"qrList"}),
+    ("quick reply set", {"quickReplySlots"}),
+    ("theme", {"main_text_color"}),
+    ("group definition", {"members", "activation_strategy"}),
+    ("settings file", {"power_user"}),
+)
+"""Files of SillyTavern without a counterpart in Lethe, by the fields that mark them."""
 _PICTURE_STARTS = (png.SIGNATURE, b"RIFF", b"\xff\xd8")
 
 
@@ -86,16 +99,30 @@ def _recognise_settings(values: JsonValue, title: str, file_name: str, notes: Im
     """Return presets or user personas. Raise UnknownFormat if it is neither."""
     if is_preset(values) and isinstance(values, dict) and (presets := read_presets(values, title, notes)):
         return ExternalContent(presets=tuple(presets), notes=notes.notes)
-    if has_user_personas(values):
-        return ExternalContent(cards=tuple(read_user_personas(values)), notes=notes.notes)
-    raise _unknown_format(values, file_name)
+    if (cards := read_user_personas(values)) is not None:
+        return ExternalContent(cards=cards, notes=notes.notes)
+    marks = values.keys() if isinstance(values, dict) else set[str]()
+    kind = next((kind for kind, fields in UNSUPPORTED if marks >= fields), "")
+    if kind:
+        raise UnknownFormat(file_name, f"is a {kind} of SillyTavern, which has no counterpart in Lethe", kind)
+    raise UnknownFormat(file_name, "has a format that Lethe cannot import")
 
 
-def _unknown_format(values: JsonValue, file_name: str) -> UnknownFormat:
-    kind = find_unsupported_kind(values)
-    if kind is None:
-        return UnknownFormat(file_name, "has a format that Lethe cannot import")
-    return UnknownFormat(file_name, f"is a {kind} of SillyTavern, which has no counterpart in Lethe", kind)
+def read_user_personas(values: JsonValue) -> tuple[ImportedCard, ...] | None:
+    """Return the user personas of SillyTavern, from a settings file or a backup of the personas, without their pictures, which
+    are files of their own; None if the value has none.
+    """
+    found = FieldReader(values)
+    if found.child("power_user").mapping(NAMES):
+        found = found.child("power_user")
+    names, descriptions = found.child(NAMES), found.child(DESCRIPTIONS)
+    if not (found.mapping(NAMES) and found.mapping(DESCRIPTIONS)):
+        return None
+    named = [(picture, name) for picture in found.mapping(NAMES) if (name := names.text(picture).strip())]
+    return tuple(
+        ImportedCard(Persona(name=name[:200], bio=descriptions.child(picture).text("description"), is_user=True))
+        for picture, name in named
+    )
 
 
 def _parse_yaml(text: str, file_name: str) -> JsonValue:

@@ -87,15 +87,11 @@ def _exceeds_depth(value: object) -> bool:
     """Return whether a value is nested deeper than `MAX_DEPTH`; level by level, because recursion is what is limited."""
     level = [value]
     for _ in range(MAX_DEPTH):
-        level = [inner for one in level if isinstance(one, dict | list) for inner in _children(one)]
-        level = [inner for inner in level if isinstance(inner, dict | list)]
+        inner_levels = (one.values() if isinstance(one, dict) else one for one in level if isinstance(one, dict | list))
+        level = [inner for values in inner_levels for inner in values if isinstance(inner, dict | list)]
         if not level:
             return False
     return True
-
-
-def _children(value: dict[str, object] | list[object]) -> list[object]:
-    return list(value.values()) if isinstance(value, dict) else value
 
 
 def _without_surrogates(value: object) -> object:

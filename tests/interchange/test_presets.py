@@ -11,11 +11,10 @@ from lethe_app.domain.presets import InstructPreset, SamplerPreset, SystemPreset
 from lethe_app.errors import FileError
 from lethe_app.interchange.external_file import read_external_file
 from lethe_app.interchange.import_notes import ImportNotes
-from lethe_app.interchange.presets.context import convert_story
+from lethe_app.interchange.presets.context import TITLES, convert_story, read_system_prompt, write_system_prompt
 from lethe_app.interchange.presets.instruct import read_instruct, write_instruct
 from lethe_app.interchange.presets.preset import read_presets, write_preset
 from lethe_app.interchange.presets.samplers import read_sampler, write_sampler
-from lethe_app.interchange.presets.system_prompt import TITLES, read_system_prompt, write_system_prompt
 from tests.interchange.external_files import as_bytes, lost
 
 CHATML = {

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 from pathlib import PurePath
 
+import mammoth
 from markdown_it import MarkdownIt
 
 from lethe_app.domain.passage import DOCUMENT_SUFFIXES, DocumentSection
 from lethe_app.errors import FileError, UnknownFormat
+from lethe_app.interchange.bundle_archive import Archive, BundleLimits
 from lethe_app.interchange.documents.epub import read_epub
 from lethe_app.interchange.documents.html import read_html
 from lethe_app.interchange.documents.pdf import read_pdf
-from lethe_app.interchange.documents.word import read_word
 from lethe_app.interchange.json_text import decode_text
 
 MAX_BYTES = 256 * 1024 * 1024
 """Maximum size of a file."""
 MAX_CHARACTERS = 20_000_000
 """Maximum length of the text of a document: some 8,000 pages."""
+WORD_LIMITS = BundleLimits(member=128 * 1024 * 1024, total=512 * 1024 * 1024, members=10_000)
+"""Limits of a Word document in bytes, uncompressed."""
 Progress = Callable[[float], None]
 """Function that receives the fraction read, 0 to 1."""
 
@@ -53,3 +57,15 @@ def _read(content: bytes, file_name: str, on_progress: Progress) -> list[Documen
         case ".txt":
             return [DocumentSection(decode_text(content, file_name))]
     raise UnknownFormat(file_name, "is no document that Lethe can read", remedy=f"It reads {', '.join(DOCUMENT_SUFFIXES)}.")
+
+
+def read_word(content: bytes, file_name: str) -> list[DocumentSection]:
+    """Return the text of a Word document as sections by heading. Raise FileError if it is damaged or protected."""
+    archive = Archive(io.BytesIO(content), file_name, limits=WORD_LIMITS, is_external=True)
+    if "word/document.xml" not in archive:
+        raise FileError(file_name, "is not a Word document of the format .docx")
+    try:
+        html = mammoth.convert_to_html(io.BytesIO(content), convert_image=mammoth.images.img_element(lambda _image: {})).value
+    except Exception as error:  # the library has no exceptions of its own; a damaged file raises whatever it runs into
+        raise FileError(file_name, "is a damaged Word document") from error
+    return read_html(html, file_name)

@@ -12,28 +12,10 @@ from lethe_app.domain.passage import HEADING_SEPARATOR, DocumentSection
 from lethe_app.errors import FileError
 
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
-BLOCKS = frozenset(
-    {
-        "p",
-        "div",
-        "section",
-        "article",
-        "main",
-        "li",
-        "ul",
-        "ol",
-        "dl",
-        "dt",
-        "dd",
-        "table",
-        "tr",
-        "pre",
-        "blockquote",
-        "br",
-        "hr",
-    }
-    | {"figure", "figcaption", "address", "header", "aside", "details", "summary", "body"}
-)
+BLOCKS = frozenset({
+    "p", "div", "section", "article", "main", "li", "ul", "ol", "dl", "dt", "dd", "table", "tr", "pre", "blockquote", "br",
+    "hr", "figure", "figcaption", "address", "header", "aside", "details", "summary", "body",
+})  # fmt: skip
 """Elements whose text is a paragraph of its own."""
 CELLS = ("td", "th")
 CELL_SEPARATOR = " · "
@@ -43,10 +25,8 @@ MAX_DEPTH = 250
 _DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
 
 
-def read_html(content: bytes | str, file_name: str, heading: str = "") -> list[DocumentSection]:
-    """Return the text of a page as sections by heading, in order; `heading` precedes all headings. Raise FileError if it is
-    no HTML.
-    """
+def read_html(content: bytes | str, file_name: str) -> list[DocumentSection]:
+    """Return the text of a page as sections by heading, in order. Raise FileError if it is no HTML."""
     if isinstance(content, str):
         content = _DECLARATION.sub("", content).encode("utf-8", "replace")
         parser = HTMLParser(encoding="utf-8", no_network=True, remove_comments=True, remove_pis=True)
@@ -58,44 +38,17 @@ def read_html(content: bytes | str, file_name: str, heading: str = "") -> list[D
         root = document_fromstring(content, parser=parser)
     except (etree.LxmlError, ValueError) as error:
         raise FileError(file_name, "is not an HTML page that can be read") from error
-    collector = _SectionCollector(heading)
-    for piece in _walk(root, 0):
-        collector.add(piece)
-    return collector.finish()
-
-
-class _SectionCollector:
-    """Collects text by heading, from pieces of text and headings."""
-
-    def __init__(self, first_heading: str) -> None:
-        self._first_heading = first_heading
-        self._headings: list[tuple[int, str]] = []
-        self._pieces: list[str] = []
-        self._sections: list[DocumentSection] = []
-
-    def add(self, piece: str | tuple[int, str]) -> None:
-        """Add a piece of text, or a heading with its level from 1."""
+    sections, pieces, headings = list[DocumentSection](), list[str](), list[tuple[int, str]]()
+    for piece in (*_walk(root, 0), (1, "")):  # the end of the page ends the last section as well
         if isinstance(piece, str):
-            self._pieces.append(piece)
-            return
-        self._end_section()
-        level, title = piece
-        self._headings = [heading for heading in self._headings if heading[0] < level]
-        if title:
-            self._headings.append((level, title))
-
-    def finish(self) -> list[DocumentSection]:
-        """Return all sections that have text."""
-        self._end_section()
-        return self._sections
-
-    def _end_section(self) -> None:
-        lines = (" ".join(line.split()).strip(CELL_SEPARATOR) for line in "".join(self._pieces).split("\n"))
-        text = "\n".join(line for line in lines if line)
-        if text:
-            titles = [self._first_heading, *(title for _level, title in self._headings)]
-            self._sections.append(DocumentSection(text, HEADING_SEPARATOR.join(dict.fromkeys(filter(None, titles)))))
-        self._pieces = []
+            pieces.append(piece)
+            continue
+        lines = (" ".join(line.split()).strip(CELL_SEPARATOR) for line in "".join(pieces).split("\n"))
+        if text := "\n".join(line for line in lines if line):
+            titles = dict.fromkeys(title for _level, title in headings if title)
+            sections.append(DocumentSection(text, HEADING_SEPARATOR.join(titles)))
+        headings, pieces = [*(heading for heading in headings if heading[0] < piece[0]), piece], []
+    return sections
 
 
 def _walk(element: HtmlElement, depth: int) -> Iterator[str | tuple[int, str]]:

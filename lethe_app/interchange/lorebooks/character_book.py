@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 
 from pydantic import JsonValue
@@ -25,39 +26,16 @@ FIELDS = {
 }
 """World Info fields by the field of a card's entry that means the same."""
 EXTENSIONS = {
-    "position": "position",
-    "exclude_recursion": "excludeRecursion",
-    "display_index": "displayIndex",
-    "probability": "probability",
-    "useProbability": "useProbability",
-    "depth": "depth",
-    "selectiveLogic": "selectiveLogic",
-    "outlet_name": "outletName",
-    "group": "group",
-    "group_override": "groupOverride",
-    "group_weight": "groupWeight",
-    "prevent_recursion": "preventRecursion",
-    "delay_until_recursion": "delayUntilRecursion",
-    "scan_depth": "scanDepth",
-    "match_whole_words": "matchWholeWords",
-    "use_group_scoring": "useGroupScoring",
-    "case_sensitive": "caseSensitive",
-    "automation_id": "automationId",
-    "role": "role",
-    "vectorized": "vectorized",
-    "sticky": "sticky",
-    "cooldown": "cooldown",
-    "delay": "delay",
-    "match_persona_description": "matchPersonaDescription",
-    "match_character_description": "matchCharacterDescription",
-    "match_character_personality": "matchCharacterPersonality",
-    "match_character_depth_prompt": "matchCharacterDepthPrompt",
-    "match_scenario": "matchScenario",
-    "match_creator_notes": "matchCreatorNotes",
-    "triggers": "triggers",
-    "ignore_budget": "ignoreBudget",
-}
-"""World Info fields by SillyTavern's field in an entry's `extensions`. Two of its names are in camel case there too."""
+    name: re.sub(r"_(\w)", lambda match: match[1].upper(), name)
+    for name in (
+        "position", "exclude_recursion", "display_index", "probability", "useProbability", "depth", "selectiveLogic",
+        "outlet_name", "group", "group_override", "group_weight", "prevent_recursion", "delay_until_recursion", "scan_depth",
+        "match_whole_words", "use_group_scoring", "case_sensitive", "automation_id", "role", "vectorized", "sticky", "cooldown",
+        "delay", "match_persona_description", "match_character_description", "match_character_personality",
+        "match_character_depth_prompt", "match_scenario", "match_creator_notes", "triggers", "ignore_budget",
+    )
+}  # fmt: skip
+"""World Info fields, in camel case, by SillyTavern's field in an entry's `extensions`, two of which are in camel case, too."""
 WRITTEN_BY_SILLY_TAVERN = ("selectiveLogic", "display_index")
 """Extensions that show that an entry was written by SillyTavern."""
 CARD_ENTRY = "cardEntry"

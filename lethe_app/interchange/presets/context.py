@@ -1,4 +1,4 @@
-"""Context templates of SillyTavern, whose arrangement of the texts becomes the text of a system preset."""
+"""System prompts of SillyTavern, and its context templates, whose arrangement of the texts becomes that of a system preset."""
 
 from __future__ import annotations
 
@@ -11,8 +11,18 @@ from lethe_app.domain.import_notes import NoteKind
 from lethe_app.domain.presets import SystemPreset
 from lethe_app.interchange.field_reader import FieldReader
 from lethe_app.interchange.import_notes import ImportNotes
-from lethe_app.interchange.presets.system_prompt import TITLES
+from lethe_app.interchange.json_text import JsonObject
 
+TITLES = {
+    "world_info_title": "What is known here",
+    "scenario_title": "The scene",
+    "dialogs_title": "How {{char}} writes",
+    "session_history_title": "Earlier conversations\n"
+    "What {{char}} and {{user}} have already been through together, oldest first.",
+    "core_facts_title": "What {{char}} knows about {{user}}",
+    "inner_thoughts_title": "{{char}}’s private thoughts",
+}
+"""Headings of the preset that comes with Lethe: without a heading, a section is left out, and with it World Info and memory."""
 STORY = "story_string"
 MACROS = {
     "description": "{{charbio}}",
@@ -66,3 +76,16 @@ def _resolve(match: re.Match[str]) -> str:
     body = match[1].partition("{{else}}")[0]
     variables = [variable for variable in _VARIABLE.findall(body) if variable not in NAMES]
     return body if not variables or any(variable in MACROS for variable in variables) else ""
+
+
+def read_system_prompt(values: Mapping[str, JsonValue], name: str, notes: ImportNotes) -> SystemPreset:
+    """Return a system prompt preset."""
+    fields = FieldReader(values, notes)
+    if fields.text("post_history"):
+        notes.add(NoteKind.NO_EFFECT, "post_history")
+    return SystemPreset(name=fields.text("name").strip() or name, prompt=fields.text("content"), **TITLES)
+
+
+def write_system_prompt(preset: SystemPreset) -> JsonObject:
+    """Return a system prompt preset for SillyTavern."""
+    return {"name": preset.name, "content": preset.prompt, "post_history": ""}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 from pydantic import JsonValue, ValidationError
@@ -13,10 +14,9 @@ from lethe_app.interchange.field_reader import FieldReader
 from lethe_app.interchange.import_notes import ImportNotes
 from lethe_app.interchange.json_text import JsonObject
 from lethe_app.interchange.originals import keep_original, restore_original
-from lethe_app.interchange.presets.context import read_context
+from lethe_app.interchange.presets.context import read_context, read_system_prompt, write_system_prompt
 from lethe_app.interchange.presets.instruct import read_instruct, write_instruct
 from lethe_app.interchange.presets.samplers import is_sampler_preset, read_sampler, write_sampler
-from lethe_app.interchange.presets.system_prompt import read_system_prompt, write_system_prompt
 
 Preset = InstructPreset | SamplerPreset | SystemPreset
 Reader = Callable[[Mapping[str, JsonValue], str, ImportNotes], Preset]
@@ -50,12 +50,8 @@ def _read(values: Mapping[str, JsonValue], name: str, notes: ImportNotes) -> Ite
                 inner = FieldReader(values, notes).mapping(part)
                 if inner:
                     yield from _read(inner, FieldReader(inner).text("name").strip() or name, notes)
-        case "instruct":
-            yield _read_and_keep(InstructPreset, values, name, notes)
-        case "sampler":
-            yield _read_and_keep(SamplerPreset, values, name, notes)
-        case "system":
-            yield _read_and_keep(SystemPreset, values, name, notes)
+        case type() as kind:
+            yield _read_and_keep(kind, values, name, notes)
         case "context":
             yield read_context(values, name, notes).model_copy(update={"original": dict(values)})
         case kind:
@@ -78,26 +74,23 @@ def write_preset(preset: Preset) -> JsonObject:
 
 def _find_own_kind(values: Mapping[str, JsonValue]) -> type[Preset] | None:
     """Return the kind of a preset that Lethe exported, or None."""
-    return next((kind for kind in CONVERTERS if _is_valid(kind, values)), None)
+    for kind in CONVERTERS if len(values) > 1 else ():  # a name alone would be a preset of any kind
+        with suppress(ValidationError):
+            kind.model_validate(values)
+            return kind
+    return None
 
 
-def _is_valid(kind: type[Preset], values: Mapping[str, JsonValue]) -> bool:
-    try:
-        kind.model_validate(values)
-    except ValidationError:
-        return False
-    return len(values) > 1  # a name alone would be a preset of any kind
-
-
-def _find_kind(values: Mapping[str, JsonValue]) -> str:
+def _find_kind(values: Mapping[str, JsonValue]) -> type[Preset] | str:
+    """Return the kind of a preset; a name for those that are no preset of ours, empty if it is none."""
     if sum(isinstance(values.get(part), dict) for part in MASTER_PARTS) >= 1 and "input_sequence" not in values:
         return "master"
     if "input_sequence" in values and "output_sequence" in values:
-        return "instruct"
+        return InstructPreset
     if "story_string" in values:
         return "context"
     if is_sampler_preset(values):
-        return "sampler"
+        return SamplerPreset
     if "content" in values and "name" in values and len(values) <= 4:
-        return "system"
+        return SystemPreset
     return "reasoning" if "prefix" in values and "suffix" in values and "separator" in values else ""
