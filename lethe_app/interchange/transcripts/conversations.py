@@ -144,3 +144,15 @@ def _build_alternative(reply: TranscriptReply, time: datetime) -> Alternative:
 
 def _read_mode(reply: TranscriptReply) -> MessageMode:
     return MessageMode.VOICE if reply.own.get(MODE) == MessageMode.VOICE else MessageMode.TEXT
+
+
+def write_markdown(session: ChatSession, messages: Sequence[BundledMessage]) -> str:
+    """Return a conversation with its title, and each message below its speaker and local time."""
+    title = session.name or f"{session.added.astimezone():%Y-%m-%d}"
+    spoken = [message for message in messages if message.content.strip()]
+    parts = [f"# {title}", *map(_format_message, spoken)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _format_message(message: BundledMessage) -> str:
+    return f"**{message.speaker_name}** · {message.time.astimezone():%Y-%m-%d %H:%M}\n\n{message.content.strip()}"

@@ -16,8 +16,7 @@ from lethe_app.errors import FileError
 from lethe_app.interchange.cards.card import write_charx, write_json, write_png
 from lethe_app.interchange.json_text import JsonObject
 from lethe_app.interchange.lorebooks.lorebook import write_world_info
-from lethe_app.interchange.transcripts.conversations import CHAT_ID
-from lethe_app.interchange.transcripts.markdown import write_markdown
+from lethe_app.interchange.transcripts.conversations import CHAT_ID, write_markdown
 from lethe_app.interchange.transcripts.silly_tavern import restore_lines, write_chat
 from lethe_app.services.library import Library
 from lethe_app.storage.atomic import write_atomically

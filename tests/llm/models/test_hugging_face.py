@@ -13,8 +13,8 @@ import pytest
 
 from lethe_app.domain.model import DownloadStage, RemoteModel
 from lethe_app.errors import DiskFull, DownloadFailed, StorageError
+from lethe_app.llm.models import hugging_face
 from lethe_app.llm.models import hugging_face as hub_module
-from lethe_app.llm.models import partial_file
 from lethe_app.llm.models.hugging_face import HuggingFaceHub
 from tests.llm.gguf_factory import chat_settings, write_model
 from tests.llm.hub_server import MODEL, SHA, HubServer, serving
@@ -145,7 +145,7 @@ async def test_nobody_is_followed_to_an_open_connection_elsewhere(tmp_path: Path
 
 
 async def test_a_disk_too_small_is_told_before_anything_comes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(partial_file, "MIN_FREE_DISK", 1 << 62)
+    monkeypatch.setattr(hugging_face, "MIN_FREE_DISK", 1 << 62)
     async with serving(HubServer()) as server:
         with pytest.raises(DiskFull, match="not enough disk space"):
             await fetch(server, tmp_path)
@@ -167,7 +167,7 @@ async def test_stopping_keeps_what_came(tmp_path: Path):
         await asyncio.gather(loading, return_exceptions=True)
 
     kept = part.read_bytes()
-    assert len(kept) >= partial_file.WRITE_SIZE
+    assert len(kept) >= hugging_face.WRITE_SIZE
     assert MODEL.startswith(kept)
 
 

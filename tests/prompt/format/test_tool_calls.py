@@ -14,8 +14,7 @@ from lethe_app.domain.tools import MALFORMED
 from lethe_app.prompt.format.chat_template import ChatTemplate
 from lethe_app.prompt.format.instruct import InstructRenderer
 from lethe_app.prompt.format.thinking import ThinkingSplitter
-from lethe_app.prompt.format.tool_call_syntax import parse_calls
-from lethe_app.prompt.format.tool_calls import ToolCallDetector, has_native_tools, with_tools
+from lethe_app.prompt.format.tool_calls import ToolCallDetector, has_native_tools, parse_calls, with_tools
 from tests.prompt.templates import CHATML, HERMES, LATE_TOOLS
 
 NAMES = ("memory_save", "memory_search", "dice_roll")
