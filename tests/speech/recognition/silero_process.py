@@ -7,7 +7,8 @@ from lethe_app.speech.recognition.audio import FRAME_BYTES
 
 def speech_probabilities(pcm: bytes) -> list[float]:
     """The probability of speech in each complete frame of a new stream."""
-    from lethe_app.speech.recognition.voice_activity import SileroDetector  # noqa: PLC0415 - only there
+    from lethe_app.speech.recognition.whisper import WhisperRecogniser  # noqa: PLC0415 - only there
 
-    detector = SileroDetector()
-    return [detector(pcm[start : start + FRAME_BYTES]) for start in range(0, len(pcm) - FRAME_BYTES + 1, FRAME_BYTES)]
+    recogniser = WhisperRecogniser()
+    starts = range(0, len(pcm) - FRAME_BYTES + 1, FRAME_BYTES)
+    return [recogniser.is_speech(pcm[start : start + FRAME_BYTES]) for start in starts]
