@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Annotated, ClassVar
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
 from lethe_app.agents.session_material import (
     LAST_SESSION_KEY,
@@ -19,7 +19,7 @@ from lethe_app.agents.session_material import (
     remove_braces,
 )
 from lethe_app.agents.task import TaskContext, TaskResult, TaskView
-from lethe_app.brain.llm_schemas.archive import LlmAnswer, clean_answer_text
+from lethe_app.brain.llm_schemas.archive import LlmAnswer, Tidy
 from lethe_app.config.options import RoleplayGoals
 from lethe_app.domain.agent_runs import RunOutcome
 from lethe_app.domain.chat import ChatSession
@@ -31,9 +31,8 @@ SESSION_PRIORITY, CUSTOM_PRIORITY = 5, 5
 MAX_OWN_GOALS, MAX_WISHES, MAX_PLANS = 2, 2, 2
 MAX_SESSIONS_CHECKED = 10
 """Number of newest sessions that are searched for one that may be used."""
-_Line = BeforeValidator(lambda value: clean_answer_text(value) if isinstance(value, str) else value)
-Short = Annotated[str, _Line, Field(max_length=160)]
-Long = Annotated[str, _Line, Field(min_length=8, max_length=500)]
+Short = Annotated[str, Tidy, Field(max_length=160)]
+Long = Annotated[str, Tidy, Field(min_length=8, max_length=500)]
 
 
 class PersonaGoalsAnswer(LlmAnswer):
@@ -48,7 +47,7 @@ class GoalAnswer(LlmAnswer):
     """A goal, worked out."""
 
     max_tokens: ClassVar[int] = 480
-    title: Annotated[str, _Line, Field(min_length=3, max_length=80)]
+    title: Annotated[str, Tidy, Field(min_length=3, max_length=80)]
     details: Long
     reason: Long
     steps: list[Short] = Field(min_length=1, max_length=4)
@@ -56,16 +55,6 @@ class GoalAnswer(LlmAnswer):
     @property
     def text(self) -> str:
         return f"{self.details}\nPlan: {' '.join(step if step.endswith('.') else f'{step}.' for step in self.steps)}"
-
-
-@dataclass(frozen=True)
-class GoalIdea:
-    """Idea for a goal."""
-
-    text: str
-    origin: str
-    """Origin of the idea; completes “This is …”."""
-    priority: int
 
 
 @dataclass(frozen=True)
@@ -103,9 +92,7 @@ class GoalDesigner(MaterialTask[ChatSession]):
         candidates += [(wish, f"something {context.persona.name} wishes for {context.user.name}") for wish in aims.wishes]
         candidates += [(plan, "a plan from the last conversation") for plan in session.future_goals[:MAX_PLANS]]
         ideas = [
-            GoalIdea(text, origin, max(FIRST_PRIORITY - rank, 0))
-            for rank, (text, origin) in enumerate(candidates)
-            if text.strip()
+            (text, origin, max(FIRST_PRIORITY - rank, 0)) for rank, (text, origin) in enumerate(candidates) if text.strip()
         ]
         return await create_goals(context, ideas, placeholders, session)
 
@@ -123,7 +110,7 @@ class SessionGoals(MaterialTask[ChatSession]):
         return session if session is not None and session.future_goals else None
 
     async def write(self, context: TaskContext, session: ChatSession) -> TaskResult:
-        ideas = [GoalIdea(plan, "a plan from the last conversation", SESSION_PRIORITY) for plan in session.future_goals]
+        ideas = [(plan, "a plan from the last conversation", SESSION_PRIORITY) for plan in session.future_goals]
         return await create_goals(context, ideas, await build_placeholders(context, session), session)
 
 
@@ -151,7 +138,7 @@ class CustomGoal(MaterialTask[GoalRequest]):
         origin = f"what {context.user.name} asked of {context.persona.name}" + (
             f"; {request.notice}" if request.notice.strip() else ""
         )
-        return await create_goals(context, [GoalIdea(request.request, origin, CUSTOM_PRIORITY)], placeholders)
+        return await create_goals(context, [(request.request, origin, CUSTOM_PRIORITY)], placeholders)
 
 
 async def find_unused_session(view: TaskView, rng: random.Random | None = None) -> ChatSession | None:
@@ -186,16 +173,20 @@ async def build_placeholders(context: TaskContext, session: ChatSession | None) 
 
 
 async def create_goals(
-    context: TaskContext, ideas: Sequence[GoalIdea], placeholders: dict[str, str], session: ChatSession | None = None
+    context: TaskContext,
+    ideas: Sequence[tuple[str, str, int]],
+    placeholders: dict[str, str],
+    session: ChatSession | None = None,
 ) -> TaskResult:
     """Work out each idea with the model and store all goals at the end, so that a cancelled run has stored none and can be
-    repeated. `session` is where the ideas come from.
+    repeated. An idea is a text, its origin, which completes “This is …”, and its priority; `session` is where the ideas come
+    from.
     """
     sources = [f"session:{session.guid}"] if session is not None else []
     goals: list[MemoryUnit] = []
-    for idea in ideas:
-        context.report_progress(f"Working out: {idea.text.rstrip('.')}")
-        plan = await context.ask("goal_plan", GoalAnswer, **placeholders, aim=idea.text, whose=idea.origin)
+    for text, origin, priority in ideas:
+        context.report_progress(f"Working out: {text.rstrip('.')}")
+        plan = await context.ask("goal_plan", GoalAnswer, **placeholders, aim=text, whose=origin)
         goals.append(
             MemoryUnit(
                 category=MemoryType.GOAL,
@@ -203,7 +194,7 @@ async def create_goals(
                 name=plan.title.rstrip("."),
                 content=remove_braces(plan.text),
                 reason=remove_braces(plan.reason),
-                priority=idea.priority,
+                priority=priority,
                 added=context.moment,
                 last_trigger=context.moment,
                 end_time=context.moment + GOAL_LIFETIME,

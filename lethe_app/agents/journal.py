@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Annotated, ClassVar
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
 from lethe_app.agents.session_material import (
     MAX_TEXT_CHARACTERS,
@@ -19,7 +19,7 @@ from lethe_app.agents.session_material import (
     state_after,
 )
 from lethe_app.agents.task import TaskContext, TaskResult, TaskView
-from lethe_app.brain.llm_schemas.archive import LlmAnswer, Paragraph, clean_answer_text
+from lethe_app.brain.llm_schemas.archive import LlmAnswer, Paragraph, Tidy
 from lethe_app.brain.llm_schemas.chunking import format_lines
 from lethe_app.domain.agent_runs import RunOutcome
 from lethe_app.domain.chat import SessionSummary
@@ -34,7 +34,6 @@ NEWEST_LINES = 60
 MAX_GOALS = 3
 MAX_MEMORIES = 4
 MAX_MEMORY_CHARACTERS = 400
-_Line = BeforeValidator(lambda value: clean_answer_text(value) if isinstance(value, str) else value)
 
 
 class JournalOccasionAnswer(LlmAnswer):
@@ -42,7 +41,7 @@ class JournalOccasionAnswer(LlmAnswer):
 
     max_tokens: ClassVar[int] = 160
     write: bool
-    topic: Annotated[str, _Line, Field(max_length=200)]
+    topic: Annotated[str, Tidy, Field(max_length=200)]
 
 
 class JournalEntryAnswer(LlmAnswer):
@@ -50,7 +49,7 @@ class JournalEntryAnswer(LlmAnswer):
 
     max_tokens: ClassVar[int] = 1400
     truncation_suffix: ClassVar[str] = '"]}'
-    title: Annotated[str, _Line, Field(max_length=80)]
+    title: Annotated[str, Tidy, Field(max_length=80)]
     paragraphs: list[Paragraph] = Field(min_length=1, max_length=6)
 
     @property
