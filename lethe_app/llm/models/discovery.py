@@ -8,6 +8,7 @@ import re
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -65,6 +66,28 @@ def model_roots(
     return [(source, path) for source, path in dict.fromkeys(roots) if source_by_path[path] == source]
 
 
+_XDG = {
+    "local_data": ("XDG_DATA_HOME", ".local/share"),
+    "roaming": ("XDG_CONFIG_HOME", ".config"),
+    "cache": ("XDG_CACHE_HOME", ".cache"),
+}
+_CUSTOMARY = {
+    "win32": {
+        "local_data": ("LOCALAPPDATA", "AppData/Local"),
+        "roaming": ("APPDATA", "AppData/Roaming"),
+        "cache": ("LOCALAPPDATA", "AppData/Local"),
+    },
+    "darwin": {
+        "local_data": ("", "Library/Application Support"),
+        "roaming": ("", "Library/Application Support"),
+        "cache": ("", "Library/Caches"),
+    },
+}
+"""Variables and folders below the home folder by operating system (`_XDG` for all others): of a program's local data, of what
+Electron programs store, and of caches.
+"""
+
+
 @dataclass(frozen=True)
 class _StandardFolders:
     """Customary folders of an operating system, derived from the parameters and never from the real environment."""
@@ -78,63 +101,28 @@ class _StandardFolders:
         expanded = self.home / value[2:] if value.startswith(("~/", "~\\")) else Path(value)
         return [expanded] if value else []
 
-    def _folder_from_environment(self, name: str, default: Path) -> Path:
-        return next(iter(self.from_environment(name)), default)
-
-    @property
-    def local_data(self) -> Path:
-        """Folder of a program's local data."""
-        if self.platform == "win32":
-            return self._folder_from_environment("LOCALAPPDATA", self.home / "AppData" / "Local")
-        if self.platform == "darwin":
-            return self.home / "Library" / "Application Support"
-        return self._folder_from_environment("XDG_DATA_HOME", self.home / ".local" / "share")
-
-    @property
-    def roaming(self) -> Path:
-        """Folder where Electron programs store their data."""
-        if self.platform == "win32":
-            return self._folder_from_environment("APPDATA", self.home / "AppData" / "Roaming")
-        if self.platform == "darwin":
-            return self.home / "Library" / "Application Support"
-        return self._folder_from_environment("XDG_CONFIG_HOME", self.home / ".config")
-
-    @property
-    def cache(self) -> Path:
-        if self.platform == "win32":
-            return self.local_data
-        if self.platform == "darwin":
-            return self.home / "Library" / "Caches"
-        return self._folder_from_environment("XDG_CACHE_HOME", self.home / ".cache")
-
-    @property
-    def hugging_face(self) -> Path:
-        """Folder of the Hugging Face cache, which is ~/.cache on every system."""
-        if self.from_environment("HF_HOME"):
-            return self.from_environment("HF_HOME")[0]
-        return self._folder_from_environment("XDG_CACHE_HOME", self.home / ".cache") / "huggingface"
+    def folder(self, variable: str, default: str) -> Path:
+        return next(iter(self.from_environment(variable)), self.home / default)
 
 
 def _program_folders(folders: _StandardFolders) -> Iterator[tuple[str, list[Path]]]:
-    home = folders.home
+    home, customary = folders.home, _CUSTOMARY.get(folders.platform, _XDG)
+    local_data, roaming, cache = (folders.folder(*customary[kind]) for kind in ("local_data", "roaming", "cache"))
     yield "LM Studio", [home / ".lmstudio" / "models", home / ".cache" / "lm-studio" / "models"]
     ollama = [*folders.from_environment("OLLAMA_MODELS"), home / ".ollama" / "models"]
     if folders.platform not in {"win32", "darwin"}:  # where the Linux installer's service keeps them
         ollama += [Path("/usr/share/ollama/.ollama/models"), Path("/var/lib/ollama/models")]
     yield "Ollama", ollama
-    yield "GPT4All", [folders.local_data / "nomic.ai" / "GPT4All", home / ".cache" / "gpt4all"]
-    jan = [folders.roaming / "Jan" / "data", folders.local_data / "Jan" / "data"]
+    yield "GPT4All", [local_data / "nomic.ai" / "GPT4All", home / ".cache" / "gpt4all"]
+    jan = [roaming / "Jan" / "data", local_data / "Jan" / "data"]
     yield "Jan", [path for data in jan for path in (data / "llamacpp" / "models", data / "models")] + [home / "jan" / "models"]
     yield "text-generation-webui", [home / "text-generation-webui" / folder for folder in ("user_data/models", "models")]
     yield "KoboldCpp", [home / "koboldcpp" / "models", home / "koboldcpp", home / "KoboldCpp"]
-    hub = [
-        *folders.from_environment("HF_HUB_CACHE"),
-        *folders.from_environment("HUGGINGFACE_HUB_CACHE"),
-        folders.hugging_face / "hub",
-    ]
-    yield "Hugging Face", hub
-    yield "llama.cpp", [*folders.from_environment("LLAMA_CACHE"), folders.cache / "llama.cpp"]
-    msty = (folders.roaming / "Msty", folders.roaming / "MstyStudio")
+    hubs = [path for name in ("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE") for path in folders.from_environment(name)]
+    hugging_face = folders.from_environment("HF_HOME") or [folders.folder(*_XDG["cache"]) / "huggingface"]
+    yield "Hugging Face", [*hubs, hugging_face[0] / "hub"]
+    yield "llama.cpp", [*folders.from_environment("LLAMA_CACHE"), cache / "llama.cpp"]
+    msty = (roaming / "Msty", roaming / "MstyStudio")
     yield "Msty", [base / folder for base in msty for folder in ("models", "models-gguf")]
 
 
@@ -224,7 +212,10 @@ class _Search:
             return
         folders: list[Path] = []
         for entry in entries:
-            if _is_folder(entry):
+            is_folder = False
+            with suppress(OSError):
+                is_folder = entry.is_dir()
+            if is_folder:
                 folders.append(Path(entry.path))
             elif _is_model_file(entry):
                 yield Path(entry.path)
@@ -255,13 +246,6 @@ class _Search:
             return ""
         # The digest becomes part of a path, so anything but hexadecimal digits is refused (path traversal).
         return next((str(digest) for digest in digests if re.fullmatch(r"sha256:[0-9a-f]{64}", str(digest))), "")
-
-
-def _is_folder(entry: os.DirEntry[str]) -> bool:
-    try:
-        return entry.is_dir()
-    except OSError:
-        return False
 
 
 def _is_model_file(entry: os.DirEntry[str]) -> bool:
