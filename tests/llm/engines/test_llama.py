@@ -15,8 +15,7 @@ import pytest
 from lethe_app.domain.model import LoadOptions, StopReason
 from lethe_app.domain.presets import SamplerPreset
 from lethe_app.errors import ModelError, ModelMissing, ModelUnreadable, PromptTooLong
-from lethe_app.llm.engines.llama import LlamaEngine
-from lethe_app.llm.engines.llama_context import TextThrottle
+from lethe_app.llm.engines.llama import LlamaEngine, TextThrottle
 from lethe_app.llm.kv_cache.diff import common_prefix_length
 from lethe_app.llm.protocol import Generate
 from tests.llm.model_files import file_at

@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from lethe_app.domain.presets import SamplerPreset
-from lethe_app.llm.engines.request_queue import RequestQueue
+from lethe_app.llm.engines.worker import RequestQueue
 from lethe_app.llm.protocol import Call, Generate, Prefill, Request, RequestPriority
 
 PRESET = SamplerPreset(name="test")

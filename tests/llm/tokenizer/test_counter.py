@@ -15,8 +15,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lethe_app.llm.tokenizer.byte_alphabet import BYTE_SPELLINGS, AmbiguousMerges, MergeTable, decode_token, decode_tokens
-from lethe_app.llm.tokenizer.counter import TokenCounter, TokenizerVocabulary, build_encoding, estimate_tokens
+from lethe_app.llm.tokenizer.counter import (
+    BYTE_SPELLINGS,
+    AmbiguousMerges,
+    MergeTable,
+    TokenCounter,
+    TokenizerVocabulary,
+    build_encoding,
+    decode_token,
+    decode_tokens,
+    estimate_tokens,
+)
 from lethe_app.llm.tokenizer.pretokenizers import PRE_TOKENIZERS
 from tests.llm.gguf_factory import write_vocabulary
 from tests.sweep import examples, exhaustive
