@@ -115,7 +115,7 @@ BUDGET: dict[str, tuple[int, int, int]] = {
     "interchange": (2775, 271, 19),
     "retrieval": (2476, 245, 40),
     "prompt": (2197, 213, 37),
-    "domain": (2243, 89, 133),
+    "domain": (2263, 92, 134),
     "agents": (1586, 208, 42),
     "speech": (1246, 124, 36),
     "web": (849, 79, 21),
