@@ -10,14 +10,13 @@ from typing import cast
 import yaml
 from pydantic import JsonValue
 
-from lethe_app.domain.import_notes import ImportNote
+from lethe_app.domain.import_notes import ImportNote, ImportNotes
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.worldinfo import World
 from lethe_app.errors import FileError, UnknownFormat
 from lethe_app.interchange.cards import png
 from lethe_app.interchange.cards.card import ImportedCard, build_card, is_card, read_card
 from lethe_app.interchange.field_reader import FieldReader
-from lethe_app.interchange.import_notes import ImportNotes
 from lethe_app.interchange.json_text import decode_text, parse_json_text
 from lethe_app.interchange.lorebooks.lorebook import LorebookFormat, find_format, read_lorebook
 from lethe_app.interchange.memories import ImportedMemories, find_memories, read_memories

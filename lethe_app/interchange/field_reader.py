@@ -8,8 +8,7 @@ from typing import TypeVar, cast
 
 from pydantic import JsonValue
 
-from lethe_app.domain.import_notes import NoteKind
-from lethe_app.interchange.import_notes import ImportNotes
+from lethe_app.domain.import_notes import ImportNotes, NoteKind
 from lethe_app.interchange.json_text import JsonObject
 
 Value = TypeVar("Value")

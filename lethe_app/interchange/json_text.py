@@ -10,9 +10,8 @@ from typing import cast
 
 from pydantic import JsonValue
 
-from lethe_app.domain.import_notes import NoteKind
+from lethe_app.domain.import_notes import ImportNotes, NoteKind
 from lethe_app.errors import FileError
-from lethe_app.interchange.import_notes import ImportNotes
 
 JsonObject = dict[str, JsonValue]
 

@@ -10,10 +10,9 @@ from typing import TypeVar
 from pydantic import JsonValue
 
 from lethe_app.domain.clock import now
-from lethe_app.domain.import_notes import NoteKind
+from lethe_app.domain.import_notes import ImportNotes, NoteKind
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit, WordLink
 from lethe_app.interchange.field_reader import FieldReader
-from lethe_app.interchange.import_notes import ImportNotes
 from lethe_app.interchange.json_text import JsonObject
 from lethe_app.interchange.transcripts.dates import parse_date
 

@@ -6,9 +6,9 @@ import json
 from collections.abc import Callable, Iterator
 from typing import cast
 
+from lethe_app.domain.import_notes import ImportNotes
 from lethe_app.domain.worldinfo import World
 from lethe_app.interchange.cards.card import read_card, write_json
-from lethe_app.interchange.import_notes import ImportNotes
 from lethe_app.interchange.lorebooks.lorebook import read_lorebook, write_character_book, write_world_info
 from tests.interchange.external_files import JsonObject, as_bytes, book_entry, v2_card, v3_card, world_info
 

@@ -9,12 +9,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from lethe_app.domain.chat import Role
-from lethe_app.domain.import_notes import NoteKind
+from lethe_app.domain.import_notes import ImportNotes, NoteKind
 from lethe_app.domain.memory import WordLink
 from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.errors import FileError
 from lethe_app.interchange.external_file import read_external_file
-from lethe_app.interchange.import_notes import ImportNotes
 from lethe_app.interchange.lorebooks.lorebook import read_lorebook, write_character_book, write_world_info
 from tests.interchange.external_files import book_entry, lost, world_info
 

@@ -6,11 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lethe_app.domain.import_notes import NoteKind
+from lethe_app.domain.import_notes import ImportNotes, NoteKind
 from lethe_app.domain.presets import InstructPreset, SamplerPreset, SystemPreset
 from lethe_app.errors import FileError
 from lethe_app.interchange.external_file import read_external_file
-from lethe_app.interchange.import_notes import ImportNotes
 from lethe_app.interchange.presets.context import TITLES, convert_story, read_system_prompt, write_system_prompt
 from lethe_app.interchange.presets.instruct import read_instruct, write_instruct
 from lethe_app.interchange.presets.preset import read_presets, write_preset

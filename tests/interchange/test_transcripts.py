@@ -8,10 +8,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from lethe_app.domain.chat import Role
-from lethe_app.domain.import_notes import NoteKind
+from lethe_app.domain.import_notes import ImportNotes, NoteKind
 from lethe_app.errors import FileError
 from lethe_app.interchange.external_file import read_external_file
-from lethe_app.interchange.import_notes import ImportNotes
 from lethe_app.interchange.transcripts.conversations import MAX_MESSAGES, Speakers, build_conversations, split_sessions
 from lethe_app.interchange.transcripts.dates import parse_date
 from lethe_app.interchange.transcripts.silly_tavern import read_chat, restore_lines, write_chat

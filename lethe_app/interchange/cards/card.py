@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from pydantic import JsonValue
 
-from lethe_app.domain.import_notes import ImportNote, NoteKind
+from lethe_app.domain.import_notes import ImportNote, ImportNotes, NoteKind
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.worldinfo import World
 from lethe_app.errors import FileError, UnknownFormat
@@ -20,10 +20,9 @@ from lethe_app.interchange import images
 from lethe_app.interchange.bundle_archive import Archive, BundleLimits
 from lethe_app.interchange.cards import png
 from lethe_app.interchange.cards.card_fields import V2, V3, read_card_fields, write_card
-from lethe_app.interchange.cards.exif import read_comment
 from lethe_app.interchange.cards.other_formats import from_agnai, from_backyard, from_old_lethe, from_pygmalion
 from lethe_app.interchange.field_reader import FieldReader
-from lethe_app.interchange.import_notes import ImportNotes
+from lethe_app.interchange.images import read_comment
 from lethe_app.interchange.json_text import MAX_BYTES, JsonObject, parse_json
 from lethe_app.interchange.lorebooks.lorebook import LorebookFormat, find_format, read_book, write_character_book
 from lethe_app.interchange.transcripts.other_formats import find_reader

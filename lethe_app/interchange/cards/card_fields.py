@@ -8,10 +8,9 @@ from collections.abc import Callable, Mapping
 from pydantic import JsonValue
 
 from lethe_app.domain.chat import Role
-from lethe_app.domain.import_notes import NoteKind
+from lethe_app.domain.import_notes import ImportNotes, NoteKind
 from lethe_app.domain.persona import Persona
 from lethe_app.interchange.field_reader import FieldReader
-from lethe_app.interchange.import_notes import ImportNotes
 from lethe_app.interchange.json_text import JsonObject
 from lethe_app.interchange.originals import keep_original, restore_original
 

@@ -7,11 +7,10 @@ from enum import StrEnum
 
 from pydantic import JsonValue
 
-from lethe_app.domain.import_notes import NoteKind
+from lethe_app.domain.import_notes import ImportNotes, NoteKind
 from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.errors import FileError
 from lethe_app.interchange.field_reader import FieldReader
-from lethe_app.interchange.import_notes import ImportNotes
 from lethe_app.interchange.json_text import JsonObject
 from lethe_app.interchange.lorebooks.character_book import to_card_entry, to_world_info
 from lethe_app.interchange.lorebooks.other_formats import CONVERTERS

@@ -7,10 +7,9 @@ from collections.abc import Mapping
 
 from pydantic import JsonValue
 
-from lethe_app.domain.import_notes import NoteKind
+from lethe_app.domain.import_notes import ImportNotes, NoteKind
 from lethe_app.domain.presets import SystemPreset
 from lethe_app.interchange.field_reader import FieldReader
-from lethe_app.interchange.import_notes import ImportNotes
 from lethe_app.interchange.json_text import JsonObject
 
 TITLES = {

@@ -8,10 +8,9 @@ from typing import Any
 
 from pydantic import JsonValue, ValidationError
 
-from lethe_app.domain.import_notes import NoteKind
+from lethe_app.domain.import_notes import ImportNotes, NoteKind
 from lethe_app.domain.presets import InstructPreset, SamplerPreset, SystemPreset
 from lethe_app.interchange.field_reader import FieldReader
-from lethe_app.interchange.import_notes import ImportNotes
 from lethe_app.interchange.json_text import JsonObject
 from lethe_app.interchange.originals import keep_original, restore_original
 from lethe_app.interchange.presets.context import read_context, read_system_prompt, write_system_prompt

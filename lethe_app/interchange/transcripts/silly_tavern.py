@@ -10,10 +10,9 @@ from datetime import datetime
 from pydantic import JsonValue
 
 from lethe_app.domain.chat import Alternative, Message, MessageMode, Role
-from lethe_app.domain.import_notes import NoteKind
+from lethe_app.domain.import_notes import ImportNotes, NoteKind
 from lethe_app.errors import FileError
 from lethe_app.interchange.field_reader import FieldReader
-from lethe_app.interchange.import_notes import ImportNotes
 from lethe_app.interchange.json_text import JsonObject, parse_json_text
 from lethe_app.interchange.originals import keep_original, restore_original
 from lethe_app.interchange.transcripts.dates import parse_date

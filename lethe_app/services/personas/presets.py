@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from lethe_app.domain.import_notes import ImportNotes
 from lethe_app.domain.presets import InstructPreset, SamplerPreset, SystemPreset
 from lethe_app.errors import FileError
-from lethe_app.interchange.import_notes import ImportNotes
 from lethe_app.interchange.json_text import decode_text, parse_json_text
 from lethe_app.interchange.presets.preset import is_preset, read_presets, write_preset
 from lethe_app.paths import Paths
