@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication, QStandardPaths
@@ -10,48 +10,54 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 
 from lethe_app.ui.dialogs.dialogs import run_dialog
 
-OPENED_FROM = QStandardPaths.StandardLocation.DownloadLocation
-SAVED_TO = QStandardPaths.StandardLocation.DocumentsLocation
+Location, FileMode = QStandardPaths.StandardLocation, QFileDialog.FileMode
 
 
-def usual_folder(location: QStandardPaths.StandardLocation) -> Path:
+def usual_folder(location: Location) -> Path:
     """Return a folder of the user, such as that of downloads; the home folder if there is none."""
     folder = QStandardPaths.writableLocation(location)
     return Path(folder) if folder and Path(folder).is_dir() else Path.home()
 
 
-async def ask_for_files(parent: QWidget, title: str, filters: Sequence[str], folder: Path | None = None) -> list[Path]:
-    """Let the user choose files to open, first in the home folder if none is given; empty if cancelled."""
-    dialog = QFileDialog(parent, title, str(folder or Path.home()), ";;".join(filters))
-    dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
+def build_name_filter(kind: str, endings: Iterable[str]) -> str:
+    """Return the filter of files with one of these endings, such as “Images (*.png *.jpg)”."""
+    patterns = " ".join(f"*.{ending.lstrip('.')}" for ending in endings)
+    return f"{kind} ({patterns})"
+
+
+async def ask_for_files(parent: QWidget, title: str, *filters: str) -> list[Path]:
+    """Let the user choose files to open; empty if cancelled."""
+    return await _ask_for_paths(parent, title, FileMode.ExistingFiles, filters)
+
+
+async def ask_for_file(parent: QWidget, title: str, *filters: str) -> Path | None:
+    """Let the user choose one file to open; None if cancelled."""
+    return next(iter(await _ask_for_paths(parent, title, FileMode.ExistingFile, filters)), None)
+
+
+async def ask_for_folder(parent: QWidget, title: str) -> Path | None:
+    """Let the user choose a folder; None if cancelled."""
+    return next(iter(await _ask_for_paths(parent, title, FileMode.Directory)), None)
+
+
+async def _ask_for_paths(parent: QWidget, title: str, mode: FileMode, filters: Sequence[str] = ()) -> list[Path]:
+    """Open a dialog in the folder of downloads, where most of what is opened here comes from."""
+    dialog = QFileDialog(parent, title, str(usual_folder(Location.DownloadLocation)), ";;".join(filters))
+    dialog.setFileMode(mode)
+    dialog.setOption(QFileDialog.Option.ShowDirsOnly, mode is FileMode.Directory)
     return [Path(name) for name in dialog.selectedFiles()] if await run_dialog(dialog) else []
 
 
-async def ask_for_file(parent: QWidget, title: str, name_filter: str) -> Path | None:
-    """Let the user choose one file to open, first in the home folder; None if cancelled."""
-    dialog = QFileDialog(parent, title, str(Path.home()), name_filter)
-    dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-    return Path(dialog.selectedFiles()[0]) if await run_dialog(dialog) else None
-
-
-async def ask_for_folder(parent: QWidget, title: str, folder: Path | None = None) -> Path | None:
-    """Let the user choose a folder, first in the home folder if none is given; None if cancelled."""
-    dialog = QFileDialog(parent, title, str(folder or Path.home()))
-    dialog.setFileMode(QFileDialog.FileMode.Directory)
-    dialog.setOption(QFileDialog.Option.ShowDirsOnly)
-    return Path(dialog.selectedFiles()[0]) if await run_dialog(dialog) else None
-
-
-async def ask_where_to_save(parent: QWidget, title: str, file_name: str, filters: Sequence[str]) -> Path | None:
-    """Ask for the file to write, suggesting a name in the documents folder; None if cancelled. The suffix follows the filter
-    that the user selects, such as “Markdown (*.md)”.
+async def ask_where_to_save(parent: QWidget, title: str, file_name: str, *filters: str) -> tuple[Path, str] | None:
+    """Ask for the file to write, suggesting a name in the documents folder, and return it with the filter that the user
+    selected; None if cancelled. The suffix follows that filter, such as “Markdown (*.md)”.
     """
-    dialog = QFileDialog(parent, title, str(usual_folder(SAVED_TO) / file_name), ";;".join(filters))
+    dialog = QFileDialog(parent, title, str(usual_folder(Location.DocumentsLocation) / file_name), ";;".join(filters))
     dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
     dialog.setDefaultSuffix(_suffix(filters[0]))
     dialog.filterSelected.connect(lambda chosen: dialog.setDefaultSuffix(_suffix(chosen)))
     dialog.selectFile(file_name)
-    return Path(dialog.selectedFiles()[0]) if await run_dialog(dialog) else None
+    return (Path(dialog.selectedFiles()[0]), dialog.selectedNameFilter()) if await run_dialog(dialog) else None
 
 
 def _suffix(name_filter: str) -> str:
@@ -60,7 +66,9 @@ def _suffix(name_filter: str) -> str:
 
 async def ask_for_markdown_file(parent: QWidget, title: str, stem: str) -> Path | None:
     """Ask for the Markdown file to write, suggesting a name; None if cancelled."""
-    return await ask_where_to_save(parent, title, f"{stem}.md", [QCoreApplication.translate("MarkdownFile", "Markdown (*.md)")])
+    markdown = QCoreApplication.translate("MarkdownFile", "Markdown (*.md)")
+    chosen = await ask_where_to_save(parent, title, f"{stem}.md", markdown)
+    return chosen[0] if chosen is not None else None
 
 
 async def ask_for_model_folder(parent: QWidget) -> Path | None:
@@ -72,11 +80,3 @@ async def ask_for_model_file(parent: QWidget) -> Path | None:
     """Let the user choose a GGUF file; None if cancelled."""
     tr = QCoreApplication.translate
     return await ask_for_file(parent, tr("GearMenu", "Choose model"), tr("GearMenu", "Models (*.gguf)"))
-
-
-async def ask_for_speech_model(parent: QWidget) -> Path | None:
-    """Let the user choose a Whisper model in the ggml format; None if cancelled."""
-    tr = QCoreApplication.translate
-    return await ask_for_file(
-        parent, tr("GearMenu", "Choose speech recognition model"), tr("GearMenu", "Whisper models (*.bin)")
-    )

@@ -8,6 +8,7 @@ from inspect import signature
 from typing import TYPE_CHECKING, TypeVar
 
 from lethe_app.ui.core.routes import PAGES
+from lethe_app.ui.pages.choice_lists import ChoiceLists
 from lethe_app.ui.pages.persona_selector import PersonaSelector
 from lethe_app.ui.pages.personas.deletion import PersonaDeletion
 
@@ -50,10 +51,13 @@ class PageEnvironment:
         """Create the choice of the persona or world of a page."""
         return PersonaSelector(self.context, self.services.library, self.services.preferences, with_worlds=True)
 
+    def create_choice_lists(self) -> ChoiceLists:
+        """Create the lists of choices of form fields."""
+        return self.create(ChoiceLists)
+
     def create_persona_deletion(self) -> PersonaDeletion:
         """Create the deletion of personas, which opens another session in place of one of a deleted persona."""
-        services = self.services
-        return PersonaDeletion(self.context, services.library, services.preferences, services.sessions)
+        return self.create(PersonaDeletion)
 
     def create(self, factory: Callable[..., Created], **others: object) -> Created:
         """Call a class or function with what its parameters are named after: one of the `others`, a field of this environment,

@@ -58,9 +58,10 @@ class BundleExporter(Controller):
         dialog = BundleExportDialog(self._window, self._theme, offer, avatar, scope)
         if not await run_dialog(dialog):
             return
-        chosen_scope, target = dialog.scope, await self._ask_for_target_file(offer.persona.name, dialog.scope)
-        if target is None:
+        chosen_scope, chosen = dialog.scope, await self._ask_for_target_file(offer.persona.name, dialog.scope)
+        if chosen is None:
             return
+        target = chosen[0]
         # A task without key, so that the export of another persona does not cancel it.
         if target.suffix.lower() in CARD_SUFFIXES:
             self._tasks.start_task(self.write_card(offer.persona, target))
@@ -94,9 +95,9 @@ class BundleExporter(Controller):
             partial(open_folder, file.parent),
         )
 
-    async def _ask_for_target_file(self, name: str, scope: BundleScope) -> Path | None:
-        """Ask for the target file of an export; None if the user cancels. A persona without history may also become a
-        character card.
+    async def _ask_for_target_file(self, name: str, scope: BundleScope) -> tuple[Path, str] | None:
+        """Ask for the target file of an export and its kind; None if the user cancels. A persona without history may also
+        become a character card.
         """
         filters = [self.tr("Lethe (*{ending})").format(ending=ENDING)]
         if scope is BundleScope.PERSONA:
@@ -106,7 +107,7 @@ class BundleExporter(Controller):
                 self.tr("Character card, archive (*.charx)"),
             ]
         file_name = f"{suggest_file_name(name, self.tr('Persona'))}{ENDING}"
-        return await ask_where_to_save(self._window, self.tr("Export {name}").format(name=name), file_name, filters)
+        return await ask_where_to_save(self._window, self.tr("Export {name}").format(name=name), file_name, *filters)
 
 
 class SessionExporter(Controller):
@@ -123,10 +124,10 @@ class SessionExporter(Controller):
 
     async def _ask_and_write(self, session_id: UUID, title: str) -> None:
         file_name = f"{suggest_file_name(title, self.tr('Conversation'))}.md"
-        filters = [self.tr("Markdown (*.md)"), self.tr("Chat of SillyTavern (*.jsonl)")]
-        target = await ask_where_to_save(self._window, self.tr("Export conversation"), file_name, filters)
-        if target is not None:
-            await self.write_session(session_id, title, target)
+        filters = (self.tr("Markdown (*.md)"), self.tr("Chat of SillyTavern (*.jsonl)"))
+        chosen = await ask_where_to_save(self._window, self.tr("Export conversation"), file_name, *filters)
+        if chosen is not None:
+            await self.write_session(session_id, title, chosen[0])
 
     async def write_session(self, session_id: UUID, title: str, target: Path) -> None:
         """Write the conversation, and show a notification."""

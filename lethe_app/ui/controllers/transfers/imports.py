@@ -20,7 +20,7 @@ from lethe_app.ui.core.avatars import render_portrait, shrink_picture
 from lethe_app.ui.core.formatting import format_count, join_with_and, shorten_text
 from lethe_app.ui.dialogs.bundle_parts import TransferProgressDialog, run_with_progress
 from lethe_app.ui.dialogs.dialogs import run_dialog
-from lethe_app.ui.dialogs.files import OPENED_FROM, ask_for_files, ask_for_folder, usual_folder
+from lethe_app.ui.dialogs.files import ask_for_files, ask_for_folder, build_name_filter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -123,14 +123,12 @@ class FileImporter(Controller):
 
     async def choose_files(self) -> None:
         """Let the user choose files to import."""
-        patterns = " ".join(f"*{suffix}" for suffix in (ENDING, *IMPORTED_SUFFIXES))
-        name_filter = self.tr("Characters, worlds, chats and presets ({patterns})").format(patterns=patterns)
-        filters = [name_filter, self.tr("All files (*)")]
-        self.import_paths(await ask_for_files(self._window, self.tr("Import files"), filters, usual_folder(OPENED_FROM)))
+        kinds = build_name_filter(self.tr("Characters, worlds, chats and presets"), (ENDING, *IMPORTED_SUFFIXES))
+        self.import_paths(await ask_for_files(self._window, self.tr("Import files"), kinds, self.tr("All files (*)")))
 
     async def choose_folder(self) -> None:
         """Let the user choose a folder to import, such as the user folder of SillyTavern."""
-        folder = await ask_for_folder(self._window, self.tr("Import a folder"), usual_folder(OPENED_FROM))
+        folder = await ask_for_folder(self._window, self.tr("Import a folder"))
         if folder is not None:
             self.import_paths([folder])
 

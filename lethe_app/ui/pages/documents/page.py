@@ -9,7 +9,7 @@ from uuid import UUID
 
 from PySide6.QtCore import QCoreApplication, QTimer
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtWidgets import QWidget
 
 from lethe_app.domain.passage import DOCUMENT_SUFFIXES, Document
 from lethe_app.errors import LetheError
@@ -21,7 +21,8 @@ from lethe_app.ui.core.formatting import format_bytes, format_count, truncate_te
 from lethe_app.ui.core.labels.dates import format_relative_date
 from lethe_app.ui.core.routes import DocumentsRoute, Route
 from lethe_app.ui.dialogs.bundle_parts import TransferProgressDialog, run_with_progress
-from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
+from lethe_app.ui.dialogs.dialogs import ConfirmDialog
+from lethe_app.ui.dialogs.files import ask_for_files, build_name_filter
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.documents.detail import DocumentDetail, format_passages
 from lethe_app.ui.pages.persona_selector import PersonaSelector
@@ -241,12 +242,9 @@ class DocumentsPage(RecordPage[Document]):
     # Adding
 
     async def _choose_files(self) -> None:
-        patterns = " ".join(f"*{suffix}" for suffix in DOCUMENT_SUFFIXES)
-        filters = f"{self.tr('Documents')} ({patterns})"
-        dialog = QFileDialog(self._context.dialog_parent, self.tr("Add documents"), str(Path.home()), filters)
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
-        if await run_dialog(dialog):
-            self.add_files([Path(name) for name in dialog.selectedFiles()])
+        documents = build_name_filter(self.tr("Documents"), DOCUMENT_SUFFIXES)
+        if files := await ask_for_files(self._context.dialog_parent, self.tr("Add documents"), documents):
+            self.add_files(files)
 
     def add_files(self, paths: Sequence[Path]) -> None:
         """Read files, and those in folders, as documents of the persona or world on display."""

@@ -47,7 +47,7 @@ class InspectorPage(Page):
     def __init__(
         self,
         context: PageContext,
-        view: ChatView,
+        chat_view: ChatView,
         reply_id: UUID | None,
         clock: Callable[[], datetime],
         prompt_inspector: PromptInspector,
@@ -57,7 +57,7 @@ class InspectorPage(Page):
         super().__init__(context.theme, QCoreApplication.translate("InspectorPage", "Prompt inspector"))
         self._context, self._tasks = context, context.tasks
         self._prompt_inspector, self._token_counts, self._sessions = prompt_inspector, token_counts, sessions
-        self.reply_id, self._view, self._clock = reply_id, view, clock
+        self.reply_id, self._view, self._clock = reply_id, chat_view, clock
         self._reply_ids: list[UUID] = []
         self.inspection: PromptInspection | None = None
         self._share: PartTokens | None = None
@@ -313,13 +313,5 @@ class _EmptyState(QWidget):
 
 def create_page(environment: PageEnvironment, _route: object) -> InspectorPage:
     """Create the page with the services that it calls."""
-    services = environment.services
-    return InspectorPage(
-        environment.context,
-        environment.chat_view,
-        environment.window.memory_panel.reply_id,
-        environment.window.clock,
-        services.prompt_inspector,
-        services.token_counts,
-        services.sessions,
-    )
+    window = environment.window
+    return environment.create(InspectorPage, reply_id=window.memory_panel.reply_id, clock=window.clock)

@@ -61,7 +61,7 @@ class MindPageServices:
     moods: MoodService
     inner_life: InnerLife
     reminders: Reminders
-    memory_service: MemoryService
+    memory: MemoryService
     memory_lists: MemoryLists
     library: Library
     sessions: SessionService
@@ -325,7 +325,7 @@ class MindPage(Page):
         return parsed.to_datetime() if parsed is not None else None
 
     def _add_memory(self, title: str, memory: MemoryUnit) -> None:
-        service, persona_id = self._services.memory_service, self._shown_persona_id
+        service, persona_id = self._services.memory, self._shown_persona_id
         self.undo.run_command(
             title, lambda: service.memorize(persona_id, memory, check=False), lambda: service.forget_memory(memory.guid)
         )
@@ -346,7 +346,7 @@ class MindPage(Page):
             shift = moment - memory.added
             end_time = memory.end_time + shift if memory.end_time is not None else None
             changes = {"content": text, "name": truncate_text(text), "added": moment, "end_time": end_time}
-            edit, after = self._services.memory_service.edit, memory.model_copy(update=changes)
+            edit, after = self._services.memory.edit, memory.model_copy(update=changes)
             self.undo.run_command(self.tr("editing a reminder"), lambda: edit(after), lambda: edit(memory))
 
     def _forget_memory(self, memory: MemoryUnit, title: str) -> None:
@@ -375,16 +375,5 @@ def truncate_text(name: str) -> str:
 
 def create_page(environment: PageEnvironment, _route: object) -> MindPage:
     """Create the page with the services that it calls."""
-    services = environment.services
-    group = MindPageServices(
-        services.moods,
-        services.inner_life,
-        services.reminders,
-        services.memory,
-        services.memory_lists,
-        services.library,
-        services.sessions,
-        services.preferences,
-    )
-    texts = MindTexts(services.inner_life, services.week, services.goals, services.memory, services.memory_lists)
-    return MindPage(environment.context, environment.create_persona_selector(), group, texts)
+    services, texts = environment.create(MindPageServices), environment.create(MindTexts)
+    return environment.create(MindPage, services=services, texts=texts)

@@ -21,10 +21,10 @@ class MindTexts:
     """Loads the texts of a persona, and stores those of a persona or of a memory."""
 
     def __init__(
-        self, inner_life: InnerLife, week: Week, goals: GoalService, memory_service: MemoryService, memory_lists: MemoryLists
+        self, inner_life: InnerLife, week: Week, goals: GoalService, memory: MemoryService, memory_lists: MemoryLists
     ) -> None:
         self._inner_life, self._week, self._goals = inner_life, week, goals
-        self._memory_service, self._memory_lists = memory_service, memory_lists
+        self._memory, self._memory_lists = memory, memory_lists
 
     async def load_texts(self, persona_id: str) -> dict[str, str]:
         """Return the texts of a persona by the name of their field."""
@@ -38,7 +38,7 @@ class MindTexts:
         if isinstance(record, UUID):
             # Read again, because other fields of the memory may have been changed in the background.
             current = await self._memory_lists.load_memory(record)
-            await self._memory_service.edit(current.model_copy(update=dict(texts)))
+            await self._memory.edit(current.model_copy(update=dict(texts)))
             return
         persona_id = str(record)
         for day in Weekday:

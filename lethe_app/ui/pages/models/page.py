@@ -277,16 +277,5 @@ class ModelPage(ReloadingPage):
 
 def create_page(environment: PageEnvironment, _route: object) -> ModelPage:
     """Create the page with the services that it calls."""
-    services = environment.services
-    group = ModelPageServices(
-        services.models,
-        services.downloads,
-        services.qualification,
-        services.model_trial,
-        services.archive_queue,
-        services.library,
-        services.preferences,
-        services.dictation,
-    )
-    embedder_use = EmbedderUse(services.preferences, services.embedding, services.calibration, services.indexing)
-    return ModelPage(environment.context, group, embedder_use)
+    services, embedder_use = environment.create(ModelPageServices), environment.create(EmbedderUse)
+    return ModelPage(environment.context, services, embedder_use)

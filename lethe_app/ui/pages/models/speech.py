@@ -10,7 +10,7 @@ from lethe_app.services.speech.dictation import Dictation
 from lethe_app.ui.core.formatting import format_size
 from lethe_app.ui.core.palette import SPACE_2
 from lethe_app.ui.core.tasks import Work
-from lethe_app.ui.dialogs.files import ask_for_speech_model
+from lethe_app.ui.dialogs.files import ask_for_file
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.widgets.buttons import build_button
 from lethe_app.ui.widgets.card_column import CardColumn
@@ -66,7 +66,8 @@ class SpeechModelSheet(CardColumn):
         )
 
     async def _pick_file(self) -> None:
-        path = await ask_for_speech_model(self._context.dialog_parent)
+        title, kind = self.tr("Choose speech recognition model"), self.tr("Whisper models (*.bin)")
+        path = await ask_for_file(self._context.dialog_parent, title, kind)
         if path is not None:
             await self._preferences.set(dictation_model=str(path))
 

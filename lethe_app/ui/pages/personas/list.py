@@ -14,7 +14,6 @@ from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.palette import SPACE_3
 from lethe_app.ui.core.routes import PersonaRoute
 from lethe_app.ui.pages.context import PageContext
-from lethe_app.ui.pages.environment import PageEnvironment
 from lethe_app.ui.pages.personas.deletion import PersonaDeletion
 from lethe_app.ui.pages.record_page.base import ReloadingPage
 from lethe_app.ui.pages.undo_commands import CommandRunner
@@ -57,9 +56,11 @@ class UserPersonaCard(ChoiceCard):
 class UserPersonasPage(ReloadingPage):
     """Page with a card for each user persona, and a button that uses the selected one in new conversations."""
 
-    def __init__(self, context: PageContext, library: Library, preferences: Preferences, deletion: PersonaDeletion) -> None:
+    def __init__(
+        self, context: PageContext, library: Library, preferences: Preferences, persona_deletion: PersonaDeletion
+    ) -> None:
         super().__init__(context, self.tr("User personas"))
-        self._library, self._preferences, self._deletion = library, preferences, deletion
+        self._library, self._preferences, self._deletion = library, preferences, persona_deletion
         self._commands = CommandRunner(self.undo_stack, context.tasks)
         self.personas: list[Persona] = []
         self.cards: list[UserPersonaCard] = []
@@ -205,9 +206,3 @@ class UserPersonasPage(ReloadingPage):
         menu.addAction(load_icon("edit", colour), self.tr("Edit…"), lambda: self._edit_persona(persona))
         menu.addAction(load_icon("trash", colour), self.tr("Delete…"), lambda: self._delete_persona(persona))
         menu.popup(position)
-
-
-def create_page(environment: PageEnvironment, _route: object) -> UserPersonasPage:
-    """Create the page with the services that it calls."""
-    services = environment.services
-    return UserPersonasPage(environment.context, services.library, services.preferences, environment.create_persona_deletion())

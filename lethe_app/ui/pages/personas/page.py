@@ -9,7 +9,7 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut, QShowEvent
-from PySide6.QtWidgets import QFileDialog, QMenu, QToolButton
+from PySide6.QtWidgets import QMenu, QToolButton
 
 from lethe_app.domain.bundle import BundleScope
 from lethe_app.domain.persona import Persona
@@ -19,9 +19,9 @@ from lethe_app.ui.core.icons import load_button_icon, load_icon
 from lethe_app.ui.core.routes import PersonaRoute
 from lethe_app.ui.core.theme import text_colour_on_accent
 from lethe_app.ui.dialogs.dialogs import run_dialog
+from lethe_app.ui.dialogs.files import ask_for_file, build_name_filter
 from lethe_app.ui.dialogs.image_crop import CropDialog
 from lethe_app.ui.pages.advanced_chip import build_advanced_chip
-from lethe_app.ui.pages.choice_lists import ChoiceLists
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.environment import PageEnvironment
 from lethe_app.ui.pages.personas.deletion import PersonaDeletion
@@ -53,17 +53,17 @@ class PersonaPage(PersonaEditor):
         self,
         context: PageContext,
         services: PersonaEditorServices,
-        deletion: PersonaDeletion,
+        persona_deletion: PersonaDeletion,
         export_persona: PersonaExport,
         draft_file: Path,
-        speech: SpeechOutput,
-        persona_id: str = "",
+        speech_output: SpeechOutput,
+        persona_id: str,
         *,
-        is_user: bool = False,
+        is_user: bool,
     ) -> None:
-        """Create the page; without an id for a new persona, with the id of a test copy for the draft it was made from."""
+        """Create the page; with an empty id for a new persona, with that of a test copy for the draft it was made from."""
         super().__init__(context, services, draft_file, is_user=is_user)
-        self._deletion, self._export = deletion, export_persona
+        self._deletion, self._export = persona_deletion, export_persona
         readers = (services.prompt_inspector, services.models, services.preferences)
         self.preview = PersonaPreview(context, *readers, self.sheet.form, self._previewed_draft, is_user=is_user)
         self.preview.update_timer.timeout.connect(self.store_draft)
@@ -73,7 +73,7 @@ class PersonaPage(PersonaEditor):
         self._build()
         if not is_user:
             self.voices = VoiceChoices(
-                self, self.sheet.form, (VOICE,), lambda name: str(self.draft.values[name]), context, speech
+                self, self.sheet.form, (VOICE,), lambda name: str(self.draft.values[name]), context, speech_output
             )
             self.loaded.connect(self.voices.show_stored_values)
         self.guard_undo(self)
@@ -200,11 +200,10 @@ class PersonaPage(PersonaEditor):
     # the picture
 
     async def _pick_and_crop(self) -> None:
-        name_filter = f"{self.tr('Images')} ({' '.join(f'*.{ending}' for ending in IMAGE_EXTENSIONS)})"
-        dialog = QFileDialog(self.context.dialog_parent, self.tr("Choose image"), str(Path.home()), name_filter)
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        if await run_dialog(dialog):
-            await self.crop_picture(Path(dialog.selectedFiles()[0]))
+        images = build_name_filter(self.tr("Images"), IMAGE_EXTENSIONS)
+        path = await ask_for_file(self.context.dialog_parent, self.tr("Choose image"), images)
+        if path is not None:
+            await self.crop_picture(path)
         self.sheet.avatar.setFocus()
 
     async def crop_picture(self, path: Path) -> None:
@@ -319,24 +318,7 @@ class PersonaPage(PersonaEditor):
 
 def create_page(environment: PageEnvironment, route: PersonaRoute) -> PersonaPage:
     """Create the page with the services that it calls."""
-    services = environment.services
-    group = PersonaEditorServices(
-        services.library,
-        services.preferences,
-        services.sessions,
-        services.session_editing,
-        services.draft_chat,
-        services.prompt_inspector,
-        services.models,
-        ChoiceLists(services.library, services.background_runner, services.tool_registry),
-    )
-    return PersonaPage(
-        environment.context,
-        group,
-        environment.create_persona_deletion(),
-        environment.export_persona,
-        services.paths.window,
-        environment.speech_output,
-        route.persona_id,
-        is_user=route.is_user,
+    services, draft_file = environment.create(PersonaEditorServices), environment.services.paths.window
+    return environment.create(
+        PersonaPage, services=services, draft_file=draft_file, persona_id=route.persona_id, is_user=route.is_user
     )

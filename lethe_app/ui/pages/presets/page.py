@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QFileDialog, QFrame, QPlainTextEdit, QPushButton, QSplitter, QTabBar, QWidget
+from PySide6.QtWidgets import QFrame, QPlainTextEdit, QPushButton, QSplitter, QTabBar, QWidget
 
 from lethe_app.domain.presets import InstructPreset, SamplerPreset, SystemPreset
 from lethe_app.services.chat.prompt_inspector import PromptInspector
@@ -21,10 +21,9 @@ from lethe_app.services.preferences import Preferences
 from lethe_app.ui.core.formatting import format_token_count
 from lethe_app.ui.core.labels.fields import field_title
 from lethe_app.ui.core.palette import SPACE_2, SPACE_4
-from lethe_app.ui.dialogs.dialogs import run_dialog
+from lethe_app.ui.dialogs.files import ask_for_file, ask_where_to_save
 from lethe_app.ui.pages.advanced_chip import build_advanced_chip
 from lethe_app.ui.pages.context import PageContext
-from lethe_app.ui.pages.environment import PageEnvironment
 from lethe_app.ui.pages.field_saver import FieldSaver
 from lethe_app.ui.pages.page import Page
 from lethe_app.ui.pages.presets.fields import FIELDS_BY_CARD, preset_groups, suited_preset_key
@@ -338,10 +337,9 @@ class PresetPage(Page):
     # Import and export.
 
     async def _ask_and_import(self) -> None:
-        dialog = QFileDialog(self, self.tr("Import preset"), str(Path.home()), self.tr("Presets (*.json)"))
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        if await run_dialog(dialog):
-            await self.import_preset(Path(dialog.selectedFiles()[0]))
+        path = await ask_for_file(self, self.tr("Import preset"), self.tr("Presets (*.json)"))
+        if path is not None:
+            await self.import_preset(path)
 
     async def import_preset(self, path: Path) -> None:
         """Import the preset in a file as the kind on display; raise FileError if it cannot be read."""
@@ -351,16 +349,12 @@ class PresetPage(Page):
     async def _ask_and_export(self) -> None:
         if self._entry is None:
             return
-        dialog = QFileDialog(self, self.tr("Export preset"), str(Path.home()))
-        for_others = self.tr("SillyTavern preset (*.json)")
-        dialog.setNameFilters([self.tr("Lethe preset (*.json)"), for_others])
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setDefaultSuffix("json")
-        dialog.selectFile(f"{self._entry.key}.json")
-        if await run_dialog(dialog):
-            is_for_others = dialog.selectedNameFilter() == for_others
-            write = self._presets.write_external_file if is_for_others else self._presets.write_file
-            await write(self._entry.value, Path(dialog.selectedFiles()[0]))
+        filters = (self.tr("Lethe preset (*.json)"), self.tr("SillyTavern preset (*.json)"))
+        chosen = await ask_where_to_save(self, self.tr("Export preset"), f"{self._entry.key}.json", *filters)
+        if chosen is not None:
+            path, name_filter = chosen
+            write = self._presets.write_external_file if name_filter == filters[1] else self._presets.write_file
+            await write(self._entry.value, path)
 
     def _spawn(self, work: Any, key: str = "") -> None:  # noqa: ANN401 - a coroutine of any result
         self._context.tasks.start_task(work, key=key)
@@ -369,16 +363,3 @@ class PresetPage(Page):
 def setting_value(entry: AnyPreset) -> str:
     """Return the value of the setting that selects a preset: the name of a format, the key of any other."""
     return entry.value.name if isinstance(entry.value, InstructPreset) else entry.key
-
-
-def create_page(environment: PageEnvironment, _route: object) -> PresetPage:
-    """Create the page with the services that it calls."""
-    services = environment.services
-    return PresetPage(
-        environment.context,
-        services.presets,
-        services.preferences,
-        services.models,
-        services.model_trial,
-        services.prompt_inspector,
-    )

@@ -12,7 +12,6 @@ from typing import Any
 
 from pydantic.fields import FieldInfo
 from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication
-from PySide6.QtWidgets import QFileDialog
 
 from lethe_app.config.form_field import SettingSection
 from lethe_app.config.options import SearchProvider
@@ -20,7 +19,7 @@ from lethe_app.config.settings import Settings
 from lethe_app.ui.core.avatars import IMAGE_EXTENSIONS
 from lethe_app.ui.core.labels.fields import LANGUAGE_SETTINGS, value_label
 from lethe_app.ui.core.palette import ICON, SPACE_1
-from lethe_app.ui.dialogs.dialogs import run_dialog
+from lethe_app.ui.dialogs.files import ask_for_file, ask_for_folder, build_name_filter
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.widgets.buttons import IconButton
 from lethe_app.ui.widgets.fields import FieldKind, FieldSpec, build_field_spec
@@ -109,8 +108,6 @@ class PathKind:
     kind: str = ""
     """Name of the file type; empty for a folder."""
     extensions: tuple[str, ...] = ()
-    is_list: bool = False
-    """True if the setting is a list, to which the chosen path is appended."""
 
 
 MODEL_FILE = PathKind(str(QT_TRANSLATE_NOOP("Field", "Models")), ("gguf",))
@@ -119,7 +116,7 @@ PATH_KINDS = {
     "model_path": MODEL_FILE,
     "embedder_path": MODEL_FILE,
     "dictation_model": PathKind(str(QT_TRANSLATE_NOOP("Field", "Whisper models")), ("bin",)),
-    "model_folders": PathKind(is_list=True),
+    "model_folders": PathKind(),
     "piper_folder": PathKind(),
 }
 """Kind of file or folder that can be chosen for a setting."""
@@ -147,16 +144,15 @@ class PathButton(IconButton):
 
     async def pick_path(self) -> None:
         """Let the user choose a path; nothing changes if the dialog is cancelled."""
-        name_filter = ""
-        if self._path_kind.extensions:
-            kind = QCoreApplication.translate("Field", self._path_kind.kind)
-            name_filter = f"{kind} ({' '.join(f'*.{ending}' for ending in self._path_kind.extensions)})"
-        dialog = QFileDialog(self._context.dialog_parent, self._title, str(Path.home()), name_filter)
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile if name_filter else QFileDialog.FileMode.Directory)
-        if not await run_dialog(dialog):
+        parent, kind, current = self._context.dialog_parent, self._path_kind, self._get_value()
+        if kind.extensions:
+            name_filter = build_name_filter(QCoreApplication.translate("Field", kind.kind), kind.extensions)
+            path = await ask_for_file(parent, self._title, name_filter)
+        else:
+            path = await ask_for_folder(parent, self._title)
+        if path is None:
             return
-        chosen, current = dialog.selectedFiles()[0], self._get_value()
-        if not self._path_kind.is_list:
-            self._set_value(chosen)
-        elif isinstance(current, list) and chosen not in current:
-            self._set_value([*current, chosen])
+        if not isinstance(current, list):
+            self._set_value(str(path))
+        elif str(path) not in current:
+            self._set_value([*current, str(path)])

@@ -30,7 +30,6 @@ from lethe_app.ui.core.word_search import SearchText, is_description_match, rank
 from lethe_app.ui.pages.advanced_chip import build_advanced_chip
 from lethe_app.ui.pages.choice_lists import ChoiceLists
 from lethe_app.ui.pages.context import PageContext
-from lethe_app.ui.pages.environment import PageEnvironment
 from lethe_app.ui.pages.page import Page
 from lethe_app.ui.pages.settings.fields import (
     MOST_USED,
@@ -75,10 +74,10 @@ class SettingsPage(Page):
         library: Library,
         choice_lists: ChoiceLists,
         models: ModelService,
-        speech: SpeechOutput,
+        speech_output: SpeechOutput,
     ) -> None:
         super().__init__(context.theme, self.tr("Settings"))
-        self._context, self._speech, self._setting_to_show = context, speech, ""
+        self._context, self._speech, self._setting_to_show = context, speech_output, ""
         self._revealed_setting, self._active_personas = "", 0
         self._preferences, self._library, self._models = preferences, library, models
         self._choice_lists = choice_lists
@@ -385,16 +384,3 @@ async def load_choices(library: Library, lists: ChoiceLists) -> Choices:
         "decaying_types": kinds,
         "silent_types": kinds,
     }
-
-
-def create_page(environment: PageEnvironment, _route: object) -> SettingsPage:
-    """Create the page with the services that it calls."""
-    services = environment.services
-    return SettingsPage(
-        environment.context,
-        services.preferences,
-        services.library,
-        ChoiceLists(services.library, services.background_runner, services.tool_registry),
-        services.models,
-        environment.speech_output,
-    )

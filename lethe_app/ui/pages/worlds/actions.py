@@ -7,9 +7,9 @@ from functools import partial
 from pathlib import Path
 from uuid import UUID
 
-from PySide6.QtCore import QObject, QStandardPaths
+from PySide6.QtCore import QObject
 from PySide6.QtGui import QUndoStack
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtWidgets import QWidget
 
 from lethe_app.domain.memory import MemoryInsertion
 from lethe_app.domain.persona import Persona
@@ -21,6 +21,7 @@ from lethe_app.ui.core.file_transfers import open_folder
 from lethe_app.ui.core.formatting import format_count, suggest_file_name
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog, QuestionDialog, run_dialog
+from lethe_app.ui.dialogs.files import ask_where_to_save
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.undo_commands import CommandRunner
 from lethe_app.ui.pages.worlds.editor_state import WorldEditorState
@@ -129,16 +130,11 @@ class WorldActions(QObject):
             self._context.tasks.start_task(self._ask_and_export(self._book.world), key="export")
 
     async def _ask_and_export(self, world: World) -> None:
-        folder = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation) or str(Path.home())
         file_name = f"{suggest_file_name(world.name, self.tr('World'))}.json"
-        title = self.tr("Export {name}").format(name=world.name)
-        filters = self.tr("World Info, for SillyTavern and others (*.json)")
-        dialog = QFileDialog(self._context.dialog_parent, title, str(Path(folder) / file_name), filters)
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setDefaultSuffix("json")
-        dialog.selectFile(file_name)
-        if await run_dialog(dialog):
-            await self.export_world(world, Path(dialog.selectedFiles()[0]))
+        title, kind = self.tr("Export {name}"), self.tr("World Info, for SillyTavern and others (*.json)")
+        chosen = await ask_where_to_save(self._context.dialog_parent, title.format(name=world.name), file_name, kind)
+        if chosen is not None:
+            await self.export_world(world, chosen[0])
 
     async def export_world(self, world: World, target: Path) -> None:
         """Write a world, and show a notification. Raise StorageError."""
