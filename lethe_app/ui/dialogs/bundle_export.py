@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtGui import QPixmap
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from lethe_app.domain.bundle import BundleCounts, BundleScope
 from lethe_app.services.personas.bundles import ExportPreview
@@ -14,6 +14,7 @@ from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.dialogs.bundle_parts import BundleDialog, describe_contents
 from lethe_app.ui.widgets.choice_card import ChoiceCard
 from lethe_app.ui.widgets.labels import create_text_label
+from lethe_app.ui.widgets.layouts import build_column
 
 SCOPE_ICONS = {BundleScope.PERSONA: "user", BundleScope.MEMORIES: "thought", BundleScope.EVERYTHING: "folder"}
 """Icon of each scope."""
@@ -38,9 +39,7 @@ class BundleExportDialog(BundleDialog):
         )
         self._scope_box = QWidget()
         self._scope_box.setAccessibleName(self.tr("What to export"))
-        column = QVBoxLayout(self._scope_box)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(SPACE_2)
+        column = build_column(spacing=SPACE_2, parent=self._scope_box)
         self.cards: dict[BundleScope, ChoiceCard] = {}
         for choice, (headline, description) in self._scope_texts().items():
             scope_icon = render_icon(SCOPE_ICONS[choice], theme.palette.muted, ICON, self.devicePixelRatioF())

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from PySide6.QtCore import QCoreApplication, Qt, QTimer
 from PySide6.QtGui import QPixmap
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QProgressBar, QWidget
 
 from lethe_app.domain.bundle import BundleCounts
 from lethe_app.ui.core.file_transfers import FileTransfers
@@ -17,6 +17,7 @@ from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4, SPACE_6
 from lethe_app.ui.dialogs.dialogs import ContentDialog
 from lethe_app.ui.dialogs.scrolling_dialog import fitting_height, max_dialog_size
 from lethe_app.ui.widgets.labels import create_text_label
+from lethe_app.ui.widgets.layouts import build_column, build_row
 
 T = TypeVar("T")
 WIDTH_IN_CHARACTERS = 60
@@ -66,18 +67,9 @@ class BundleDialog(ContentDialog):
         avatar_label = QLabel()
         avatar_label.setPixmap(avatar)
         avatar_label.setFixedSize(avatar.deviceIndependentSize().toSize())
-        text_column = QVBoxLayout()
-        text_column.setSpacing(SPACE_2)
-        text_column.addStretch(1)
-        text_column.addWidget(create_text_label(title, "title"))
-        if subtitle:
-            text_column.addWidget(create_text_label(subtitle, "quiet"))
-        text_column.addStretch(1)
-        row = QHBoxLayout()
-        row.setSpacing(SPACE_4)
-        row.addWidget(avatar_label, 0, Qt.AlignmentFlag.AlignTop)
-        row.addLayout(text_column, 1)
-        self.column.addLayout(row)
+        labels = [create_text_label(title, "title"), *([create_text_label(subtitle, "quiet")] if subtitle else [])]
+        texts, top = build_column(1, *labels, 1, spacing=SPACE_2), Qt.AlignmentFlag.AlignTop
+        self.column.addLayout(build_row((avatar_label, 0, top), (texts, 1), spacing=SPACE_4))
 
 
 class TransferProgressDialog(BundleDialog):

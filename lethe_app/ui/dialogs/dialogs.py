@@ -9,21 +9,18 @@ from importlib.metadata import PackageNotFoundError, version
 
 from PySide6.QtCore import QCoreApplication, Qt, qVersion
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import (
-    QDialog,
-    QHBoxLayout,
-    QLabel,
-    QLineEdit,
-    QPushButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QDialog, QLabel, QLineEdit, QPushButton, QWidget
 
 from lethe_app.ui.core.icons import application_icon
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4, SPACE_6
 from lethe_app.ui.dialogs.scrolling_dialog import GrowingScrollArea, fitting_height
-from lethe_app.ui.widgets.labels import create_text_label
+from lethe_app.ui.widgets.form import build_field_label
+from lethe_app.ui.widgets.labels import build_small_label, create_text_label
+from lethe_app.ui.widgets.layouts import build_column, build_row
 from lethe_app.ui.widgets.text_area import TextAreaField
+
+DIALOG_MARGINS = (SPACE_6, SPACE_6, SPACE_6, SPACE_4)
+"""Margins of a dialog's content in pixels."""
 
 
 async def run_dialog(dialog: QDialog) -> bool:
@@ -58,19 +55,12 @@ class ContentDialog(QDialog):
         self.cancel = create_dialog_button(QCoreApplication.translate("Dialog", "Cancel"), "filled", self.reject)
         self.primary = create_dialog_button(button, "danger" if danger else "primary", self.accept)
         self.primary.setDefault(True)
-        self.buttons = QHBoxLayout()
-        self.buttons.setSpacing(SPACE_2)
-        self.buttons.addStretch(1)
-        self.buttons.addWidget(self.cancel)
-        self.buttons.addWidget(self.primary)
+        self.buttons = build_row(1, self.cancel, self.primary, spacing=SPACE_2)
         self._scroll_area = GrowingScrollArea(spacing, self.fit_to_content)
         self.column = self._scroll_area.column
         """Layout of the content."""
-        self._outer_column = QVBoxLayout(self)
-        self._outer_column.setContentsMargins(SPACE_6, SPACE_6, SPACE_6, SPACE_4)
-        self._outer_column.setSpacing(spacing)
-        self._outer_column.addWidget(self._scroll_area, 1)
-        self._outer_column.addLayout(self.buttons)
+        items = ((self._scroll_area, 1), self.buttons)
+        self._outer_column = build_column(*items, spacing=spacing, margins=DIALOG_MARGINS, parent=self)
 
     def fit_to_content(self) -> None:
         """Increase the height to that of the content: Qt does not derive a dialog's height from wrapped text in the dialog's
@@ -150,14 +140,7 @@ class LineDialog(QuestionDialog):
         self.field.setMaxLength(max_length)
         self.field.setMinimumWidth(320)
         self.field.setAccessibleName(field_name)
-        label = QLabel(field_name)
-        label.setProperty("field", True)
-        label.setBuddy(self.field)
-        field_column = QVBoxLayout()
-        field_column.setSpacing(SPACE_1)
-        field_column.addWidget(label)
-        field_column.addWidget(self.field)
-        self.column.addLayout(field_column)
+        self.column.addLayout(build_column(build_field_label(field_name, self.field), self.field, spacing=SPACE_1))
         self.field.textChanged.connect(lambda: self.primary.setEnabled(may_be_empty or bool(self.entered_text)))
         self.primary.setEnabled(may_be_empty or bool(self.entered_text))
         self.field.selectAll()
@@ -177,26 +160,19 @@ class AboutDialog(QDialog):
         sign = QLabel()
         sign.setPixmap(application_icon().pixmap(64, 64))
         headline = create_title_label(f"Lethe {installed_version()}".strip())
-        description_label = QLabel(
+        description = create_text_label(
             self.tr("Conversations with personas who remember. Models, chats and memories all stay on this computer.")
         )
-        description_label.setWordWrap(True)
-        small = QLabel(self.tr("MIT licence · Qt {qt}").format(qt=qVersion()))
-        small.setProperty("small", True)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(SPACE_6, SPACE_6, SPACE_6, SPACE_4)
-        column.setSpacing(SPACE_3)
-        for label in (sign, headline, description_label, small):
-            column.addWidget(label)
-        column.addWidget(create_close_button(self), 0, Qt.AlignmentFlag.AlignRight)
-        description_label.setMinimumWidth(352)
+        description.setMinimumWidth(352)
+        small = build_small_label(self.tr("MIT licence · Qt {qt}").format(qt=qVersion()))
+        close = (create_close_button(self), 0, Qt.AlignmentFlag.AlignRight)
+        build_column(sign, headline, description, small, close, spacing=SPACE_3, margins=DIALOG_MARGINS, parent=self)
 
 
 def create_title_label(text: str) -> QLabel:
     """Create the title label of a dialog."""
-    label = QLabel(text)
-    label.setProperty("title", True)
-    label.setTextFormat(Qt.TextFormat.PlainText)
+    label = create_text_label(text, "title")
+    label.setWordWrap(False)
     return label
 
 

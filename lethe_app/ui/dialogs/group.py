@@ -7,7 +7,7 @@ from textwrap import fill
 
 from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtGui import QMouseEvent, QPixmap, QShowEvent
-from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QLineEdit, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QLabel, QLineEdit, QSizePolicy, QWidget
 
 from lethe_app.domain.persona import Persona
 from lethe_app.ui.core.formatting import insert_break_points, shorten_text
@@ -15,6 +15,7 @@ from lethe_app.ui.core.palette import SPACE_1, SPACE_3
 from lethe_app.ui.dialogs.dialogs import QuestionDialog
 from lethe_app.ui.dialogs.scrolling_dialog import fitting_height, max_dialog_size
 from lethe_app.ui.widgets.labels import create_text_label
+from lethe_app.ui.widgets.layouts import build_column, build_row
 
 MAX_DESCRIPTION_LENGTH, MAX_TOOLTIP_LENGTH = 110, 600
 """Maximum characters of a persona's description in the list, and in the tooltip."""
@@ -140,29 +141,19 @@ class GroupMemberRow(QWidget):
         super().__init__()
         self.name = name
         self.box = QCheckBox() if accessible_name else None
-        line = QHBoxLayout(self)
-        line.setContentsMargins(0, SPACE_1, SPACE_3, SPACE_1)
-        line.setSpacing(SPACE_3)
         if self.box is not None:
             self.box.setAccessibleName(accessible_name)
             self.box.setAccessibleDescription(description)
-            line.addWidget(self.box, 0, Qt.AlignmentFlag.AlignVCenter)
             self.setCursor(Qt.CursorShape.PointingHandCursor)
-        else:
-            line.addWidget(create_box_spacer(), 0, Qt.AlignmentFlag.AlignVCenter)
         avatar_label = QLabel()
         avatar_label.setPixmap(avatar)
-        line.addWidget(avatar_label, 0, Qt.AlignmentFlag.AlignTop)
-        text_column = QVBoxLayout()
-        text_column.setSpacing(0)
-        title = create_row_label(name, "field")
-        description_label = create_row_label(shorten_text(description, MAX_DESCRIPTION_LENGTH), "small")
         if len(description) > MAX_DESCRIPTION_LENGTH:
             self.setToolTip(fill(description, TOOLTIP_WIDTH))
-        text_column.addWidget(title)
-        if description:
-            text_column.addWidget(description_label)
-        line.addLayout(text_column, 1)
+        labels = [create_row_label(name, "field")]
+        labels += [create_row_label(shorten_text(description, MAX_DESCRIPTION_LENGTH), "small")] if description else []
+        box = (self.box or create_box_spacer(), 0, Qt.AlignmentFlag.AlignVCenter)
+        items = (box, (avatar_label, 0, Qt.AlignmentFlag.AlignTop), (build_column(*labels), 1))
+        build_row(*items, spacing=SPACE_3, margins=(0, SPACE_1, SPACE_3, SPACE_1), parent=self)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         is_click = event.button() == Qt.MouseButton.LeftButton and self.rect().contains(event.position().toPoint())

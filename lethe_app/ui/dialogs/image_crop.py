@@ -3,24 +3,15 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication, QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import (
-    QColor,
-    QImage,
-    QKeyEvent,
-    QMouseEvent,
-    QPainter,
-    QPainterPath,
-    QPaintEvent,
-    QPen,
-    QWheelEvent,
-)
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QSlider, QWidget
+from PySide6.QtGui import QColor, QImage, QKeyEvent, QMouseEvent, QPainter, QPainterPath, QPaintEvent, QPen, QWheelEvent
+from PySide6.QtWidgets import QLabel, QSizePolicy, QSlider, QWidget
 
 from lethe_app.ui.core.avatars import encode_png
 from lethe_app.ui.core.palette import SPACE_3
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.dialogs.dialogs import QuestionDialog
 from lethe_app.ui.widgets.labels import build_small_label
+from lethe_app.ui.widgets.layouts import build_row
 
 SAVED_SIDE = 512
 """Pixels per side of the saved square."""
@@ -174,12 +165,8 @@ class CropDialog(QuestionDialog):
         self.view.resized.connect(lambda: self.slider.setValue(self.view.frame.zoom))
         zoom = QLabel(self.tr("Zoom"))
         zoom.setBuddy(self.slider)
-        line = QHBoxLayout()
-        line.setSpacing(SPACE_3)
-        line.addWidget(zoom)
-        line.addWidget(self.slider, 1)
         self.column.addWidget(self.view, 1)
-        self.column.addLayout(line)
+        self.column.addLayout(build_row(zoom, (self.slider, 1), spacing=SPACE_3))
         self.column.addWidget(build_small_label(self.tr("Drag the frame or use the arrow keys; + and − change its size.")))
         self.view.setFocus()
 

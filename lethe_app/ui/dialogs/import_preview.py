@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from PySide6.QtCore import QCoreApplication, Qt, Signal
-from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QLabel, QWidget
 
 from lethe_app.domain.import_notes import ImportNote
 from lethe_app.services.imports.plan import TEMPLATES, ExcerptKind, ImportItem, ImportPlan, ItemAction, ItemKind, fill_note
@@ -15,6 +15,7 @@ from lethe_app.ui.dialogs.dialogs import QuestionDialog
 from lethe_app.ui.dialogs.scrolling_dialog import fitting_height, max_dialog_size
 from lethe_app.ui.widgets.fields import NoWheelComboBox
 from lethe_app.ui.widgets.labels import build_heading, build_small_label, create_text_label
+from lethe_app.ui.widgets.layouts import build_column, build_row
 
 MAX_ROWS, MAX_NOTES, MAX_ERRORS = 60, 3, 20
 """Maximum rows of a kind, notes of a row, and errors shown; the others are counted."""
@@ -78,8 +79,7 @@ class ImportPreviewDialog(QuestionDialog):
 
     def _build_kind_heading(self, kind: ItemKind, title: str, count: int) -> QHBoxLayout:
         """Return the heading of a kind, with a box that selects all of its items or none, also those that are only counted."""
-        heading = QHBoxLayout()
-        heading.addWidget(build_heading(title), 1)
+        heading = build_row((build_heading(title), 1))
         if count > 1:
             box = QCheckBox(self.tr("All"))
             box.setChecked(True)
@@ -127,33 +127,21 @@ class ImportItemRow(QWidget):
         """Create the row; `has_excerpts` shows the beginning of the item's texts, for which a long list has no room."""
         super().__init__()
         self.item = item
-        line = QHBoxLayout(self)
-        line.setContentsMargins(0, 0, 0, 0)
-        line.setSpacing(SPACE_3)
         self.portrait = QLabel()
         self.portrait.setAccessibleName(self.tr("Portrait of {name}").format(name=shorten_text(item.name, 60)))
         self.portrait.setFixedSize(PORTRAIT_SIZE, PORTRAIT_SIZE)
         self.portrait.hide()
-        line.addWidget(self.portrait, 0, Qt.AlignmentFlag.AlignTop)
-        column = QVBoxLayout()
-        column.setSpacing(SPACE_1)
-        line.addLayout(column, 1)
-        head = QHBoxLayout()
-        head.setSpacing(SPACE_2)
         name = shorten_text(item.name, 60)
         self.box = QCheckBox(name.replace("&", "&&"))
         self.box.setChecked(item.action is not ItemAction.SKIP)
         self.box.setAccessibleDescription(item.file.name)
         self.box.toggled.connect(self._on_toggled)
-        head.addWidget(self.box)
-        head.addStretch(1)
         self.action_box: QComboBox | None = self._build_action_box() if item.earlier else None
-        if self.action_box is not None:
-            head.addWidget(self.action_box)
-        column.addLayout(head)
-        column.addWidget(build_small_label(self._describe_details()))
-        for excerpt in item.excerpts if has_excerpts else ():
-            column.addWidget(create_text_label(f"{excerpt_title(excerpt.kind)} {excerpt.text}"))
+        head = build_row(self.box, 1, *([self.action_box] if self.action_box is not None else []), spacing=SPACE_2)
+        texts = [f"{excerpt_title(excerpt.kind)} {excerpt.text}" for excerpt in item.excerpts if has_excerpts]
+        details = build_small_label(self._describe_details())
+        column = build_column(head, details, *map(create_text_label, texts), spacing=SPACE_1)
+        build_row((self.portrait, 0, Qt.AlignmentFlag.AlignTop), (column, 1), spacing=SPACE_3, parent=self)
 
     @property
     def action(self) -> ItemAction:

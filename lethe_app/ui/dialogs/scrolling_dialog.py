@@ -7,9 +7,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt
-from PySide6.QtWidgets import QDialog, QFrame, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QFrame, QScrollArea, QWidget
 
 from lethe_app.ui.core.palette import SPACE_3, SPACE_6
+from lethe_app.ui.widgets.layouts import build_column
 
 MIN_CONTENT_HEIGHT = 96
 """Minimum visible height of the content, in pixels."""
@@ -27,9 +28,7 @@ class GrowingScrollArea(QScrollArea):
         self.viewport().setAutoFillBackground(False)
         content = QWidget()
         content.setObjectName("sheet")
-        self.column = QVBoxLayout(content)
-        self.column.setContentsMargins(0, 0, 0, 0)
-        self.column.setSpacing(spacing)
+        self.column = build_column(spacing=spacing, parent=content)
         self.setWidget(content)
         content.installEventFilter(self)
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from PySide6.QtCore import QCoreApplication, QSize, Qt
-from PySide6.QtWidgets import QDialog, QFormLayout, QFrame, QHBoxLayout, QLabel, QLineEdit, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QFormLayout, QFrame, QLabel, QLineEdit, QScrollArea, QWidget
 
 from lethe_app.ui.core.actions import ACTION_SPECS, action_shortcut, action_title
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4, SPACE_6
@@ -13,13 +15,14 @@ from lethe_app.ui.core.word_search import rank_items
 from lethe_app.ui.dialogs.dialogs import create_close_button
 from lethe_app.ui.dialogs.scrolling_dialog import max_dialog_size
 from lethe_app.ui.widgets.labels import build_small_label
+from lethe_app.ui.widgets.layouts import build_column, build_row
 
 MAX_TITLE_WIDTH = 190
 """Width in pixels above which the title of an action wraps."""
 COLUMN_WIDTH = 310
 """Width in pixels that a column of groups needs."""
-COLUMN_ENDS = {1: (), 2: (2,), 3: (1, 3)}
-"""Indices of the last groups of all columns but the last one, by the number of columns."""
+COLUMN_STARTS = {1: (0,), 2: (0, 3), 3: (0, 2, 4)}
+"""Index of the first group of each column, by the number of columns."""
 
 
 class ShortcutsDialog(QDialog):
@@ -36,13 +39,10 @@ class ShortcutsDialog(QDialog):
         self._groups = [_ShortcutGroup(group) for group in ActionGroup]
         self.no_match = build_small_label(self.tr("No shortcut found. Ctrl+K finds every command and setting."))
         self.no_match.hide()
-        column = QVBoxLayout(self)
-        column.setContentsMargins(SPACE_6, SPACE_4, SPACE_6, SPACE_4)
-        column.setSpacing(SPACE_3)
-        column.addWidget(self.search)
-        column.addWidget(self.no_match)
-        column.addWidget(_create_scroll_area(self._build_columns(max_dialog_size(parent).width())), 1)
-        column.addWidget(create_close_button(self), 0, Qt.AlignmentFlag.AlignRight)
+        groups = (_create_scroll_area(self._build_columns(max_dialog_size(parent).width())), 1)
+        close = (create_close_button(self), 0, Qt.AlignmentFlag.AlignRight)
+        margins = (SPACE_6, SPACE_4, SPACE_6, SPACE_4)
+        build_column(self.search, self.no_match, groups, close, spacing=SPACE_3, margins=margins, parent=self)
         self.resize(self.sizeHint().boundedTo(max_dialog_size(parent)))
         self.search.setFocus()
 
@@ -53,19 +53,11 @@ class ShortcutsDialog(QDialog):
 
     def _build_columns(self, width: int) -> QWidget:
         """Create up to three columns of groups, as many as `width` pixels have room for."""
-        column_ends = COLUMN_ENDS[min(max(width // COLUMN_WIDTH, 1), max(COLUMN_ENDS))]
+        starts = COLUMN_STARTS[min(max(width // COLUMN_WIDTH, 1), max(COLUMN_STARTS))]
+        columns = [build_column(*self._groups[start:end], 1, spacing=SPACE_2) for start, end in pairwise((*starts, None))]
         content = QWidget()
         content.setObjectName("keys")
-        columns = QHBoxLayout(content)
-        columns.setContentsMargins(0, 0, 0, 0)
-        columns.setSpacing(SPACE_6)
-        column = QVBoxLayout()
-        for index, group in enumerate(self._groups):
-            column.addWidget(group)
-            if index in column_ends or index == len(self._groups) - 1:
-                column.addStretch(1)
-                columns.addLayout(column)
-                column = QVBoxLayout()
+        build_row(*columns, spacing=SPACE_6, parent=content)
         return content
 
     def _filter(self, query: str) -> None:
