@@ -91,7 +91,6 @@ class AppServices(BackgroundServices):
             self.downloads.close,
             self.retention.close,
             self.trash.background.close,
-            self.worlds.close,
             self.facts.close,
             self.backups.close,
             self.rolling_summary.close,

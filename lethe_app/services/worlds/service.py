@@ -1,4 +1,4 @@
-"""The user's worlds (lorebooks): automatic saving, trash, erasing, and assignment to personas, sessions or everybody."""
+"""The user's worlds (lorebooks): files, trash, erasing, and assignment to personas, sessions or everybody."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from lethe_app.domain.worldinfo import World, WorldEntry
-from lethe_app.errors import FileError, LetheError
+from lethe_app.errors import FileError
 from lethe_app.paths import Paths
 from lethe_app.services.events import Listeners
 from lethe_app.services.library import Library
@@ -60,8 +60,6 @@ def find_withdrawn_entries(old_world: World | None, new_world: World | None) -> 
     return {guid for guid, content in old_texts if content.strip() and content.strip() not in new_texts.get(guid, "")}
 
 
-SAVE_DELAY = 0.6
-"""Seconds after the last change before a world is written."""
 Stamp = tuple[int, int]
 
 
@@ -85,20 +83,8 @@ class OpenWorld:
     """True if a world of this name ships with Lethe; the user's takes precedence over it."""
 
 
-@dataclass(frozen=True)
-class WorldSaved:
-    """Result of saving a world; `error` is set if it failed."""
-
-    stem: str
-    error: LetheError | None = None
-    replaced: Path | None = None
-    """Path in the trash of a version that another program had written in the meantime."""
-
-
 class WorldService:
-    """Edit worlds. Changes are written after `SAVE_DELAY` seconds, together if they follow each other; `flush` and `close`
-    write at once.
-    """
+    """Lists, saves and deletes worlds, and assigns them to their owners."""
 
     def __init__(
         self,
@@ -110,24 +96,19 @@ class WorldService:
         database: Database,
         world_purge: WorldPurge,
     ) -> None:
-        self.saved: Listeners[WorldSaved] = Listeners()
         self._world_purge = world_purge
         self._paths, self._library, self._participants = paths, library, participants
         self._preferences, self._session_state, self._database = preferences, session_state, database
-        self._unsaved: dict[str, World] = {}
-        self._deleted_parts: list[World] = []
         self._stamps: dict[str, Stamp | None] = {}
-        self._timer: asyncio.TimerHandle | None = None
-        self._save_tasks: set[asyncio.Task[None]] = set()
-        self._lock = asyncio.Lock()
+        """Stamp of the file of each world when it was last read or written here."""
 
     # Listing
 
     async def list_worlds(self) -> list[OpenWorld]:
-        """Return all readable worlds, unsaved changes included, sorted by name; for broken files see `errors`."""
-        worlds = {**await self._library.worlds(), **self._unsaved}
+        """Return all readable worlds, sorted by name; for broken files see `list_errors`."""
+        worlds, broken = await self._library.worlds(), {error.path for error in await self.list_errors()}
         stamps, shipped = await self._database.run_outside_transaction(self._read_stamps)
-        self._stamps = {**stamps, **{stem: self._stamps.get(stem) for stem in self._unsaved}}
+        self._stamps |= {stem: stamp for stem, stamp in stamps.items() if self._path(stem) not in broken}
         open_worlds = [OpenWorld(world, stem in stamps, stem in shipped) for stem, world in worlds.items()]
         return sorted(open_worlds, key=lambda open_world: (open_world.world.name.casefold(), open_world.world.unique_name))
 
@@ -148,74 +129,23 @@ class WorldService:
 
     # Saving
 
-    def schedule_save(self, world: World) -> None:
-        """Schedule a world to be saved under the file name it has."""
-        self._unsaved[world.unique_name] = world
-        self._restart_timer()
-
-    def schedule_trash(self, part: World) -> None:
-        """Schedule deleted entries, in a world of the same name, to be moved to the trash, once undo can no longer restore
-        them.
+    async def save(self, world: World) -> Path | None:
+        """Write a world under the file name it has. A version that another program wrote meanwhile goes to the trash, and its
+        path there is returned. Raise StorageError, and FileError if that version is broken: nothing is written then.
         """
-        self._deleted_parts.append(part)
-        self._restart_timer()
+        previous = (await self._library.worlds()).get(world.unique_name)
+        replaced = await self._trash_external_version(world.unique_name)
+        await self._library.save_world(world)
+        await self._world_purge.purge_withdrawn(previous, world)
+        await self._remember_stamp(world.unique_name)
+        return replaced
 
-    def _restart_timer(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-        self._timer = asyncio.get_running_loop().call_later(SAVE_DELAY, self._start_flush)
+    async def trash_entries(self, part: World) -> None:
+        """Move deleted entries, in a world of the name of theirs, to the trash. Raise StorageError."""
+        await self._library.trash_entries(part)
 
-    @property
-    def has_unsaved_changes(self) -> bool:
-        """Return whether there are unsaved changes."""
-        return bool(self._unsaved) or bool(self._deleted_parts) or bool(self._save_tasks)
-
-    async def flush(self) -> bool:
-        """Save all changes now; return False if one could not be saved. Unsaved changes stay scheduled."""
-        async with self._lock:
-            results = [await self._save_world(world) for world in list(self._unsaved.values())]
-            results.append(await self._trash_deleted_parts())
-        return all(results)
-
-    async def _trash_deleted_parts(self) -> bool:
-        try:
-            while self._deleted_parts:
-                await self._library.trash_entries(self._deleted_parts[0])
-                del self._deleted_parts[0]
-        except LetheError as error:
-            self.saved.notify(WorldSaved(self._deleted_parts[0].unique_name, error))
-            return False
-        return True
-
-    async def close(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-        await asyncio.gather(*self._save_tasks)
-        await self.flush()
-
-    def _start_flush(self) -> None:
-        task = asyncio.get_running_loop().create_task(self._flush())
-        self._save_tasks.add(task)
-        task.add_done_callback(self._save_tasks.discard)
-
-    async def _flush(self) -> None:
-        await self.flush()
-
-    async def _save_world(self, world: World) -> bool:
-        stem = world.unique_name
-        try:
-            previous = (await self._library.worlds()).get(stem)
-            replaced = await self._trash_external_version(stem)
-            await self._library.save_world(world)
-            await self._world_purge.purge_withdrawn(previous, world)
-            self._stamps[stem] = await self._database.run_outside_transaction(lambda: _stamp(self._path(stem)))
-        except LetheError as error:
-            self.saved.notify(WorldSaved(stem, error))
-            return False
-        if self._unsaved.get(stem) is world:
-            del self._unsaved[stem]
-        self.saved.notify(WorldSaved(stem, replaced=replaced))
-        return True
+    async def _remember_stamp(self, stem: str) -> None:
+        self._stamps[stem] = await self._database.run_outside_transaction(lambda: _stamp(self._path(stem)))
 
     async def _trash_external_version(self, stem: str) -> Path | None:
         """Move a version that another program wrote since the file was last read to the trash, and return its path there.
@@ -245,8 +175,6 @@ class WorldService:
 
     async def delete(self, stem: str) -> Path:
         """Move a world to the trash and return its path there. Raise ReadOnly for a shipped world."""
-        await self.flush()
-        self._unsaved.pop(stem, None)
         previous = (await self._library.worlds()).get(stem)
         trashed = await self._library.delete_world(stem)
         await self._world_purge.purge_withdrawn(
@@ -257,13 +185,12 @@ class WorldService:
     async def restore(self, trashed: Path) -> str:
         """Restore a world from the trash and return its file name."""
         stem = await self._library.restore_world(trashed)
-        self._stamps[stem] = await self._database.run_outside_transaction(lambda: _stamp(self._path(stem)))
+        await self._remember_stamp(stem)
         return stem
 
     async def _save_new(self, world: World) -> World:
         saved = await self._library.save_world(world)
-        stem = saved.unique_name
-        self._stamps[stem] = await self._database.run_outside_transaction(lambda: _stamp(self._path(stem)))
+        await self._remember_stamp(saved.unique_name)
         return saved
 
     # Assignment

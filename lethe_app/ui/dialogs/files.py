@@ -10,7 +10,8 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 
 from lethe_app.ui.dialogs.dialogs import run_dialog
 
-Location, FileMode = QStandardPaths.StandardLocation, QFileDialog.FileMode
+Location = QStandardPaths.StandardLocation
+FileMode = QFileDialog.FileMode
 
 
 def usual_folder(location: Location) -> Path:

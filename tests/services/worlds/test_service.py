@@ -14,7 +14,7 @@ from lethe_app.domain.memory import MemoryInsertion, MemoryType
 from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.errors import FileError, ReadOnly
 from lethe_app.services.worlds.key_checks import KeyIssue, KeyProblem, WorldKeyIndex, check_entry, find_regex_error
-from lethe_app.services.worlds.service import WorldOwner, WorldSaved, convert_to_memory
+from lethe_app.services.worlds.service import WorldOwner, convert_to_memory
 from lethe_app.services.worlds.world_trial import TrialInput, TrialOutcome
 from tests.services.turns import MIRA, Talk, dump, say, write_world
 
@@ -42,33 +42,11 @@ def causes(outcome: TrialOutcome) -> dict[str, str]:
 # Keeping
 
 
-async def test_a_world_is_written_a_moment_after_its_last_change(services: AppServices):
-    world = await services.worlds.create("The Isles")
-    services.worlds.schedule_save(world.model_copy(update={"description": "first"}))
-    services.worlds.schedule_save(world.model_copy(update={"description": "second"}))
-
-    assert on_disk(services, "the-isles")["description"] == ""
-    assert services.worlds.has_unsaved_changes
-    assert next(held for held in await services.worlds.list_worlds() if held.is_own).world.description == "second"
-    assert await services.worlds.flush()
-
-    assert on_disk(services, "the-isles")["description"] == "second"
-    assert not services.worlds.has_unsaved_changes
-
-
-async def test_pending_changes_are_written_when_the_services_close(services: AppServices):
-    world = await services.worlds.create("Isles")
-    services.worlds.schedule_save(world.model_copy(update={"description": "the last word"}))
-    await services.close()
-    assert on_disk(services, "isles")["description"] == "the last word"
-
-
 async def test_a_shipped_world_is_changed_as_a_file_of_the_users_own(services: AppServices):
     shipped = next(held for held in await services.worlds.list_worlds() if held.world.unique_name == "quarr")
     assert (shipped.is_own, shipped.is_shipped) == (False, True)
 
-    services.worlds.schedule_save(shipped.world.model_copy(update={"name": "My Quarr"}))
-    await services.worlds.flush()
+    await services.worlds.save(shipped.world.model_copy(update={"name": "My Quarr"}))
 
     held = {one.world.unique_name: one for one in await services.worlds.list_worlds()}["quarr"]
     assert (held.world.name, held.is_own, held.is_shipped) == ("My Quarr", True, True)
@@ -80,48 +58,43 @@ async def test_a_shipped_world_is_changed_as_a_file_of_the_users_own(services: A
 
 async def test_a_file_that_another_program_broke_is_told_and_left_untouched(services: AppServices):
     world = await services.worlds.create("Isles")
-    prompt_text: list[WorldSaved] = []
-    services.worlds.saved.add(prompt_text.append)
     path = services.paths.worlds / "isles.json"
     path.write_text('{"name": "Isles", "entries": [', encoding="utf-8")
 
-    services.worlds.schedule_save(world.model_copy(update={"description": "mine"}))
-    assert not await services.worlds.flush()
+    mine = world.model_copy(update={"description": "mine"})
+    await services.worlds.list_worlds()
+    with pytest.raises(FileError):
+        await services.worlds.save(mine)
 
-    assert isinstance(prompt_text[0].error, FileError)
     assert path.read_text(encoding="utf-8") == '{"name": "Isles", "entries": ['
     assert [problem.path for problem in await services.worlds.list_errors()] == [path]
     path.unlink()
-    assert await services.worlds.flush()
+    assert await services.worlds.save(mine) is None
     assert on_disk(services, "isles")["description"] == "mine"
 
 
 async def test_what_another_program_wrote_meanwhile_goes_to_the_trash(services: AppServices):
     world = await services.worlds.create("Isles")
-    prompt_text: list[WorldSaved] = []
-    services.worlds.saved.add(prompt_text.append)
     write_world(services, "isles", GROTTO)
 
-    services.worlds.schedule_save(world.model_copy(update={"description": "mine"}))
-    assert await services.worlds.flush()
+    replaced = await services.worlds.save(world.model_copy(update={"description": "mine"}))
 
     assert on_disk(services, "isles")["description"] == "mine"
-    assert prompt_text[0].replaced is not None
-    assert "grotto" in prompt_text[0].replaced.read_text(encoding="utf-8")
+    assert replaced is not None
+    assert "grotto" in replaced.read_text(encoding="utf-8")
 
 
 async def test_a_deleted_world_can_be_had_back(services: AppServices):
     world = await services.worlds.create("Isles")
-    services.worlds.schedule_save(world.model_copy(update={"description": "unwritten yet"}))
+    await services.worlds.save(world.model_copy(update={"description": "newest"}))
     trashed = await services.worlds.delete("isles")
     assert "isles" not in {one.world.unique_name for one in await services.worlds.list_worlds()}
 
     assert await services.worlds.restore(trashed) == "isles"
 
     held = {one.world.unique_name: one.world for one in await services.worlds.list_worlds()}["isles"]
-    assert held.description == "unwritten yet"
-    services.worlds.schedule_save(held.model_copy(update={"description": "and on"}))
-    assert await services.worlds.flush()
+    assert held.description == "newest"
+    assert await services.worlds.save(held.model_copy(update={"description": "and on"})) is None
     assert on_disk(services, "isles")["description"] == "and on"
 
 
@@ -396,8 +369,7 @@ async def test_words_taken_back_from_a_world_are_in_no_kept_prompt(talk: Talk, c
     (world,) = [held.world for held in await services.worlds.list_worlds() if held.world.unique_name == "isles"]
     rewritten = world.entries[0].model_copy(update={"content": content})
 
-    services.worlds.schedule_save(world.model_copy(update={"entries": [rewritten]}))
-    assert await services.worlds.flush()
+    await services.worlds.save(world.model_copy(update={"entries": [rewritten]}))
 
     assert any("floods at noon" in words for words in await kept_words(talk)) is stays
 

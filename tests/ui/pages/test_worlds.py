@@ -20,11 +20,11 @@ from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.services.worlds.service import WorldOwner, WorldService
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog
 from lethe_app.ui.pages.worlds.actions import RememberDialog
-from lethe_app.ui.pages.worlds.bulk_edit import BulkEditPanel, bulk_fields
-from lethe_app.ui.pages.worlds.commands import reorder_entries, sort_entries
+from lethe_app.ui.pages.worlds.bulk_edit import BulkEditPanel
+from lethe_app.ui.pages.worlds.entry_order import reorder_entries, sort_entries
 from lethe_app.ui.pages.worlds.page import WorldPage
 from lethe_app.ui.pages.worlds.table_model import ENABLED, KEYS, NAME, TOKENS
-from tests.ui.form_fields import button_named, field_of
+from tests.ui.form_fields import button_named, field_of, note_beside
 from tests.ui.test_accessibility import nameless
 from tests.ui.window_scene import Scene, opened, until
 
@@ -62,9 +62,7 @@ async def selection_told(page: WorldPage) -> None:
 
 def is_mixed(bulk: BulkEditPanel, name: str) -> bool:
     """Whether the panel says that the entries differ in a field."""
-    labels = [label for label in bulk.findChildren(QLabel) if label.text() == "Mixed values."]
-    names = [spec.name for spec, _change in bulk_fields()]
-    return not dict(zip(names, labels, strict=True))[name].isHidden()
+    return note_beside(bulk, name) == "Mixed values."
 
 
 async def undone(page: WorldPage) -> None:
@@ -103,7 +101,7 @@ def saved(scene: Scene, stem: str) -> World:
 
 
 def field(page: WorldPage, name: str) -> QWidget:
-    return page.detail.entry.fields[name]
+    return page.detail.entry.form.field_widget(name)
 
 
 def line_of(widget: QWidget) -> QWidget:
@@ -209,7 +207,7 @@ async def test_every_field_of_the_form_reaches_the_file(tmp_path: Path):
             QTest.keyClick(line_of(field(page, name)), Qt.Key.Key_Return)
         QTest.keyClick(form.end_field.box, Qt.Key.Key_Space)
         QTest.keyClick(form.enabled_check, Qt.Key.Key_Space)
-        await scene.services.worlds.flush()
+        await page.book.save()
 
         entry = saved(scene, "isles").entries[0]
         assert (entry.sticky, entry.position_index, entry.word_link, entry.do_embeds) == (True, -1, WordLink.NOT, False)
@@ -265,7 +263,7 @@ async def test_ten_edits_are_undone_and_done_again(tmp_path: Path):
             button_named(page, "Redo").click()
 
         assert {stem: held.world for stem, held in page.book.open_worlds.items()} == after
-        await scene.services.worlds.flush()
+        await page.book.save()
         assert saved(scene, "isles") == after["isles"]
 
 
@@ -293,7 +291,7 @@ async def test_entries_that_stay_deleted_wait_in_the_trash_when_the_page_is_left
         page.book.delete_entries([lamp])
         page.back_requested.emit()
         await until(lambda: scene.window.pages.currentWidget() is scene.window.panes)
-        await scene.services.worlds.flush()
+        await page.book.save()
 
         (gone,) = await scene.services.trash.list_items()
         assert (gone.kind, gone.title) == (TrashKind.WORLD, "Isles: deleted entries")
@@ -310,12 +308,12 @@ async def test_several_entries_are_edited_at_once_and_stay_chosen(tmp_path: Path
         bulk = page.detail.bulk
         assert page.detail.currentWidget() is bulk
         assert bulk.title_label.text() == "2 entries"
-        spin = bulk.field("priority")
+        spin = bulk.form.field_widget("priority")
         assert isinstance(spin, QSpinBox)
         spin.selectAll()
         QTest.keyClicks(spin, "8")
         bulk.buttons["priority"].click()
-        QTest.keyClicks(bulk.field("group"), "tools")
+        QTest.keyClicks(bulk.form.field_widget("group"), "tools")
         bulk.buttons["group"].click()
         assert [entry.priority for entry in sort_entries(page.book.world.entries)] == [8, 1, 8]
         assert [entry.groups for entry in sort_entries(page.book.world.entries)] == [["tools"], [], ["tools"]]
@@ -338,11 +336,11 @@ async def test_of_what_several_entries_differ_in_no_value_is_pretended(tmp_path:
         bulk = page.detail.bulk
         assert is_mixed(bulk, "trigger_chance")
         assert not is_mixed(bulk, "priority")
-        number(bulk.field("trigger_chance"), "60")
+        number(bulk.form.field_widget("trigger_chance"), "60")
         bulk.buttons["trigger_chance"].click()
         await until(lambda: not is_mixed(bulk, "trigger_chance"))
         assert [entry.trigger_chance for entry in page.book.world.entries] == [0.6, 0.6]
-        QTest.keyClicks(bulk.field("out"), "g")
+        QTest.keyClicks(bulk.form.field_widget("out"), "g")
         bulk.buttons["out"].click()
         assert [entry.groups for entry in page.book.world.entries] == [["h"], []]
 
@@ -470,12 +468,12 @@ async def test_an_entry_is_moved_to_another_world_and_back(tmp_path: Path):
         menu = page.table.build_menu(page.table.table.selected_rows)
         move = next(action.menu() for action in menu.actions() if action.text() == "Move to")
         next(action for action in move.actions() if action.text() == "Reef").trigger()
-        await scene.services.worlds.flush()
+        await page.book.save()
         assert [entry.name for entry in saved(scene, "reef").entries] == ["Lamp"]
         assert [entry.name for entry in saved(scene, "isles").entries] == ["Bell"]
 
         page.undo_stack.undo()
-        await scene.services.worlds.flush()
+        await page.book.save()
         assert saved(scene, "reef").entries == []
         assert [entry.name for entry in saved(scene, "isles").entries] == ["Lamp", "Bell"]
 
@@ -570,7 +568,7 @@ async def test_what_is_typed_while_the_worlds_are_read_stays(tmp_path: Path, mon
         (entry,) = page.book.open_worlds["isles"].world.entries
         assert entry.content == "It is lit."
         page.book.set_fields("renaming", [entry], {"name": "Lantern"})
-        assert await scene.services.worlds.flush()
+        assert await page.book.save()
         assert [(one.name, one.content) for one in saved(scene, "isles").entries] == [("Lantern", "It is lit.")]
 
 
@@ -581,7 +579,7 @@ async def test_a_world_says_how_many_of_its_entries_are_to_be_awake(tmp_path: Pa
         number(form.field_widget("min_activations"), "2")
         number(form.field_widget("max_depth"), "30")
         QTest.keyClick(form.field_widget("group_scoring"), Qt.Key.Key_Space)
-        await scene.services.worlds.flush()
+        await page.book.save()
 
         kept = saved(scene, "isles")
         assert (kept.min_activations, kept.max_depth, kept.group_scoring) == (2, 30, True)
@@ -656,7 +654,7 @@ async def test_the_bench_says_what_keeps_entries_back_and_how_often_they_come(tm
     async with on_page(tmp_path / "home", echo_model("“Aye.”")) as (scene, page):
         scene.controller.replies.send_message("Is the lamp lit?")
         await until(lambda: scene.words[-1] == "“Aye.”" and not scene.is_replying)
-        await page.world_trial.load_messages()
+        await page.trial_panel.load_messages()
         page.trial_button.click()
         page.trial_panel.this_world_check.click()
         page.trial_panel.message_box.setCurrentIndex(2)

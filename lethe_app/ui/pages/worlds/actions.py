@@ -37,18 +37,7 @@ class RememberDialog(QuestionDialog):
         self.add_paragraph(
             self.tr("“{name}” is copied to the memories of a persona. The world entry is kept.").format(name=name)
         )
-        self._form = Form(self._form_specs(personas), theme)
-        persona_ids = [persona.unique_name for persona in personas]
-        self._form.show_values(
-            {
-                "persona": preselected_id if preselected_id in persona_ids else next(iter(persona_ids), ""),
-                "insertion": MemoryInsertion.TRIGGER,
-            }
-        )
-        self.column.addWidget(self._form)
-        self._form.field_widget("persona").setFocus()
-
-    def _form_specs(self, personas: Sequence[Persona]) -> list[FieldSpec]:
+        names = {persona.unique_name: persona.name for persona in personas}
         modes = [
             (MemoryInsertion.TRIGGER, self.tr("when relevant, by meaning or key")),
             (MemoryInsertion.NATURAL, self.tr("once, when relevant")),
@@ -56,15 +45,15 @@ class RememberDialog(QuestionDialog):
             (MemoryInsertion.USER_RETURN, self.tr("once, when you return after a while")),
             (MemoryInsertion.NONE, self.tr("never")),
         ]
-        return [
-            FieldSpec(
-                "persona",
-                self.tr("Persona"),
-                FieldKind.COMBO_BOX,
-                choices=[(persona.unique_name, persona.name) for persona in personas],
-            ),
+        specs = [
+            FieldSpec("persona", self.tr("Persona"), FieldKind.COMBO_BOX, choices=list(names.items())),
             FieldSpec("insertion", self.tr("Recall mode"), FieldKind.COMBO_BOX, choices=modes),
         ]
+        self._form = Form(specs, theme)
+        persona_id = preselected_id if preselected_id in names else next(iter(names), "")
+        self._form.show_values({"persona": persona_id, "insertion": MemoryInsertion.TRIGGER})
+        self.column.addWidget(self._form)
+        self._form.field_widget("persona").setFocus()
 
     @property
     def persona_id(self) -> str:
@@ -112,10 +101,8 @@ class WorldActions(QObject):
             body = self.tr("“{name}”, with {count}, will be moved to the Trash, where you can restore it.")
             button = self.tr("Delete “{name}” ({count})")
         texts = [text.format(name=name, count=count) for text in (title, body, button)]
-        if (
-            await run_dialog(ConfirmDialog(self._context.dialog_parent, *texts))
-            and self._book.stem == open_world.world.unique_name
-        ):
+        is_confirmed = await run_dialog(ConfirmDialog(self._context.dialog_parent, *texts))
+        if is_confirmed and self._book.stem == open_world.world.unique_name:
             self._book.delete_world(self._notify_with_undo)
 
     def _notify_with_undo(self, world: World, undo_action: Callable[[], None]) -> None:
@@ -154,14 +141,9 @@ class WorldActions(QObject):
 
     async def _ask_and_copy(self, entry: WorldEntry) -> None:
         context, session = self._context, self._context.current_session()
-        personas = await self._library.personas()
-        dialog = RememberDialog(
-            context.dialog_parent,
-            context.theme,
-            entry.name or entry.content[:40],
-            personas,
-            session.persona_id if session else "",
-        )
+        personas, name = await self._library.personas(), entry.name or entry.content[:40]
+        own_id = session.persona_id if session else ""
+        dialog = RememberDialog(context.dialog_parent, context.theme, name, personas, own_id)
         if not await run_dialog(dialog):
             return
         target = next(persona for persona in personas if persona.unique_name == dialog.persona_id)

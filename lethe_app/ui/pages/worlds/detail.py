@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 
-from PySide6.QtCore import QSize, QTimer, Signal
-from PySide6.QtWidgets import QStackedWidget, QWidget
+from PySide6.QtCore import QSize, QTimer
+from PySide6.QtWidgets import QLineEdit, QStackedWidget, QWidget
 
 from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.services.preferences import Preferences
@@ -18,9 +18,9 @@ from lethe_app.ui.core.theme import interface_font_size
 from lethe_app.ui.pages.advanced_chip import remember_advanced
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.worlds.bulk_edit import BulkEditPanel
-from lethe_app.ui.pages.worlds.commands import find_entry
 from lethe_app.ui.pages.worlds.editor_state import WorldEditorState
 from lethe_app.ui.pages.worlds.entry_form import EntryForm
+from lethe_app.ui.pages.worlds.entry_order import find_entry
 from lethe_app.ui.pages.worlds.settings import WorldSettingsForm
 
 MIN_WIDTH, WIDTH = 330, 372
@@ -30,9 +30,6 @@ MIN_WIDTH, WIDTH = 330, 372
 class WorldEntryDetail(QStackedWidget):
     """Pane for the selection; the token count and key checks of an entry run in the background."""
 
-    remember_requested = Signal(object)
-    delete_requested = Signal()
-
     def __init__(
         self,
         context: PageContext,
@@ -40,10 +37,11 @@ class WorldEntryDetail(QStackedWidget):
         token_counts: TokenCountService,
         preferences: Preferences,
         book: WorldEditorState,
+        copy_to_memories: Callable[[WorldEntry | None], None],
     ) -> None:
         super().__init__()
         self._context, self._book, self._worlds, self._token_counts = context, book, worlds, token_counts
-        self._preferences = preferences
+        self._preferences, self._copy_to_memories = preferences, copy_to_memories
         self._user_messages: list[str] = []
         self._key_index: tuple[World | None, WorldKeyIndex] = (None, WorldKeyIndex())
         self.world_form = WorldSettingsForm(context.theme, book)
@@ -62,10 +60,9 @@ class WorldEntryDetail(QStackedWidget):
     @cached_property
     def entry(self) -> EntryForm:
         """Form of an entry, created when one is first shown: it is the largest part of the page."""
-        form = EntryForm(self._context.theme, self._book)
+        form = EntryForm(self._context.theme, self._book, self._copy_to_memories)
         remember_advanced(form.more_button, "worlds", self._preferences, self._context.tasks)
         form.count_requested.connect(lambda text: self._context.tasks.start_task(self._count_tokens(text), key="world-tokens"))
-        form.remember_requested.connect(self.remember_requested)
         self.addWidget(form)
         return form
 
@@ -78,7 +75,6 @@ class WorldEntryDetail(QStackedWidget):
     def bulk(self) -> BulkEditPanel:
         """Panel for several entries, created when several are first selected."""
         panel = BulkEditPanel(self._context.theme, self._book)
-        panel.delete_requested.connect(self.delete_requested)
         self.addWidget(panel)
         return panel
 
@@ -88,7 +84,6 @@ class WorldEntryDetail(QStackedWidget):
         if world is None:
             return
         self.world_form.show_world(world)
-        self.world_form.show_bindings(self._book.bindings, self._book.stem)
         old_entry = self._shown_entry
         new_entry = find_entry(world, old_entry.guid) if old_entry is not None else None
         if new_entry is not None and new_entry is not old_entry:
@@ -112,11 +107,13 @@ class WorldEntryDetail(QStackedWidget):
         self._user_messages = messages
         self._check_timer.start()
 
-    def focus_first_field(self) -> None:
-        """Focus the first field of the form on display."""
-        form = self.currentWidget()
-        if isinstance(form, EntryForm | WorldSettingsForm):
-            form.focus_first_field()
+    def focus_name(self) -> None:
+        """Focus the name of the entry or world on display and select its text."""
+        shown = self.currentWidget()
+        name = shown.form.field_widget("name") if isinstance(shown, EntryForm | WorldSettingsForm) else None
+        if isinstance(name, QLineEdit):
+            name.setFocus()
+            name.selectAll()
 
     async def show_owners(self) -> None:
         """Load and show the owners to which the world can be assigned, and who else uses it."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from uuid import UUID
@@ -11,17 +12,15 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QUndoStack
 
 from lethe_app.domain.worldinfo import World, WorldEntry
-from lethe_app.services.worlds.service import OpenWorld, WorldOwner, WorldSaved, WorldService, copy_entry
+from lethe_app.errors import LetheError
+from lethe_app.services.worlds.service import OpenWorld, WorldOwner, WorldService, copy_entry
 from lethe_app.ui.pages.context import PageContext
+from lethe_app.ui.pages.field_saver import FieldSaver
 from lethe_app.ui.pages.undo_commands import CommandRunner
-from lethe_app.ui.pages.worlds.commands import (
-    WorldEdit,
-    append_entries,
-    remove_entries,
-    reorder_entries,
-    replace_entries,
-    with_fields,
-)
+from lethe_app.ui.pages.worlds.entry_order import find_entry, reorder_entries, replace_entries
+
+WHOLE_WORLD = "world"
+"""Name of the change of a whole world, for the saver; a text is changed under the name of its field, with that of its entry."""
 
 
 class WorldEditorState(QObject):
@@ -35,33 +34,41 @@ class WorldEditorState(QObject):
     """The world on display has a new version."""
     entries_deleted = Signal(str, list)
     """File stem of a world, and the entries that were deleted from it."""
-    save_finished = Signal(object)
-    """`WorldSaved`: the result of saving, successful or not."""
+    saving_changed = Signal(str)
+    """Text that says whether the changes are saved."""
 
     def __init__(self, context: PageContext, worlds: WorldService, stack: QUndoStack) -> None:
         super().__init__()
         self._context, self._worlds, self._stack = context, worlds, stack
         self._commands = CommandRunner(stack, context.tasks)
-        self._unsubscribe = self._worlds.saved.add(self._on_world_saved)
+        self.saver = FieldSaver(stack, context.tasks, self._report_error, self._save_world, self._apply_change)
         self.open_worlds: dict[str, OpenWorld] = {}
         self.stem = ""
         self.bindings: dict[WorldOwner, list[str]] = {}
+        self._is_closed = False
         self._deleted_entries: dict[str, tuple[str, dict[UUID, WorldEntry]]] = {}
         """Entries deleted on this page, by the file stem of their world, with its name."""
 
     def close(self) -> None:
-        self._unsubscribe()
-        present_guids = (
-            {entry.guid for open_world in self.open_worlds.values() for entry in open_world.world.entries}
-            if self._deleted_entries
-            else set()
+        self._is_closed = True
+        self.saver.close()
+        present = (
+            {entry.guid for one in self.open_worlds.values() for entry in one.world.entries} if self._deleted_entries else ()
         )
-        # Undo ends with the page, so entries that are still deleted are moved to the trash now.
-        for stem, (name, entries) in self._deleted_entries.items():
-            deleted = [entry for guid, entry in entries.items() if guid not in present_guids]
-            if deleted:
-                title = self.tr("{name}: deleted entries").format(name=name)
-                self._worlds.schedule_trash(World(unique_name=stem, name=title, entries=deleted))
+        deleted = [
+            World(unique_name=stem, name=self.tr("{name}: deleted entries").format(name=name), entries=list(gone.values()))
+            for stem, (name, entries) in self._deleted_entries.items()
+            if (gone := {guid: entry for guid, entry in entries.items() if guid not in present})
+        ]
+
+        async def trash_deleted() -> None:
+            while deleted:
+                await self._worlds.trash_entries(deleted[0])
+                del deleted[0]
+
+        if deleted:  # undo ends with the page; when the program quits at once, the last step does what the task cannot
+            self._context.tasks.last_steps.append(trash_deleted)
+            self._context.tasks.start_task(trash_deleted())
 
     @property
     def world(self) -> World | None:
@@ -74,11 +81,16 @@ class WorldEditorState(QObject):
 
     async def load_worlds(self, stem: str = "") -> None:
         """Load all worlds and show `stem`, else the world shown before, else an assigned one, else the first."""
+        await self.saver.save()
         before = dict(self.open_worlds)
         self.bindings = await self._worlds.session_worlds(self._context.current_session())
         loaded = {open_world.world.unique_name: open_world for open_world in await self._worlds.list_worlds()}
-        # A world that was edited while the files were read is newer than its file.
-        edited = {name: now for name, now in self.open_worlds.items() if name in loaded and now is not before.get(name)}
+        # A world that was edited while the files were read, or cannot be saved, is newer than its file.
+        edited = {
+            name: now
+            for name, now in self.open_worlds.items()
+            if name in loaded and (now is not before.get(name) or self.saver.unsaved_values(name))
+        }
         self.open_worlds = loaded | edited
         self.list_changed.emit()
         preferred_stems = [stem, self.stem, *(name for owner in WorldOwner for name in self.bindings[owner]), *self.open_worlds]
@@ -89,24 +101,84 @@ class WorldEditorState(QObject):
         self.stem = stem
         self.world_switched.emit(self.world)
 
+    # Saving
+
+    async def save(self) -> bool:
+        """Save all changes now; return False if one could not be saved."""
+        await self.saver.save()
+        return not any(map(self.saver.unsaved_values, self.open_worlds))
+
+    async def _save_world(self, stem: Hashable, _values: Mapping[str, object]) -> None:
+        open_world = self.open_worlds.get(str(stem))
+        if open_world is None:
+            return  # it was deleted meanwhile
+        replaced = await self._worlds.save(open_world.world)
+        if replaced is not None:
+            self._context.notifier.notify(
+                self.tr("“{file}” was changed by another program.").format(file=f"{stem}.json"),
+                self.tr("Your version was saved; the other one is in the Trash as {name}.").format(name=replaced.name),
+            )
+        if not self._is_closed:
+            self.saving_changed.emit(self.tr("saved"))
+            if not open_world.is_own:
+                self.open_worlds[str(stem)] = replace(self.open_worlds[str(stem)], is_own=True)
+                self.list_changed.emit()
+
+    def _report_error(self, error: LetheError) -> None:
+        if not self._is_closed:
+            self.saving_changed.emit(self.tr("not saved"))
+        self._context.notifier.report_error(error)
+
     # Edits in memory, which take effect at once.
 
-    def edit_worlds(self, title: str, *worlds: World, merge_key: str = "") -> None:
+    def _apply_change(self, stem: Hashable, name: str, value: object) -> None:
+        """Show a changed world, or one with a changed text; one that was deleted meanwhile comes back as it was then."""
+        old = self.open_worlds.get(str(stem))
+        field, _, guid = name.partition(" ")
+        entry = find_entry(old.world, UUID(guid)) if old is not None and guid else None
+        if old is None or (guid and entry is None):
+            return
+        if isinstance(value, World):
+            world = value
+        elif entry is not None:
+            world = replace_entries(old.world, [entry.model_copy(update={field: value})])
+        else:
+            world = old.world.model_copy(update={field: value})
+        self.open_worlds[str(stem)] = replace(old, world=world)
+        if stem == self.stem:
+            self.saving_changed.emit(self.tr("saving…"))
+            self.world_changed.emit(world)
+        if (old.world.name, len(old.world.entries)) != (world.name, len(world.entries)):
+            self.list_changed.emit()
+
+    def change_text(self, title: str, field: str, text: str, entry: WorldEntry | None = None) -> None:
+        """Change a text of an entry of the world on display, or of that itself; what is typed without a pause is one step."""
+        if self.world is not None:
+            name = f"{field} {entry.guid}" if entry is not None else field
+            self.saver.change_field(title, self.stem, name, getattr(entry or self.world, field), text)
+
+    def edit_worlds(self, title: str, *worlds: World) -> None:
         """Replace worlds by new versions in one undo step."""
         changes = [(self.open_worlds[world.unique_name].world, world) for world in worlds]
         if any(old is not new for old, new in changes):
-            self._stack.push(WorldEdit(title, changes, self._apply_worlds, merge_key))
+            self._stack.beginMacro(title)
+            for old, new in changes:
+                self.saver.change_field(title, new.unique_name, WHOLE_WORLD, old, new)
+            self._stack.endMacro()
 
-    def edit_entries(self, title: str, entries: Iterable[WorldEntry], merge_key: str = "") -> None:
+    def edit_entries(self, title: str, entries: Iterable[WorldEntry]) -> None:
         """Replace entries of the world on display by new versions in one undo step."""
         changed = list(entries)
         if self.world is not None and changed:
-            self.edit_worlds(title, replace_entries(self.world, changed), merge_key=merge_key)
+            self.edit_worlds(title, replace_entries(self.world, changed))
 
-    def set_fields(
-        self, title: str, entries: Collection[WorldEntry], fields: Mapping[str, object], merge_key: str = ""
-    ) -> None:
-        self.edit_entries(title, [with_fields(entry, fields) for entry in entries], merge_key)
+    def set_fields(self, title: str, entries: Collection[WorldEntry], fields: Mapping[str, object]) -> None:
+        """Set fields of entries; the values must be valid, as they are not checked."""
+        self.edit_entries(title, [entry.model_copy(update=dict(fields)) for entry in entries])
+
+    def set_enabled(self, entries: Collection[WorldEntry], *, is_enabled: bool) -> None:
+        title = self.tr("enabling") if is_enabled else self.tr("disabling")
+        self.set_fields(title, entries, {"enabled": is_enabled})
 
     def add_entry(self, name: str) -> WorldEntry | None:
         """Add an entry after all others and return it."""
@@ -114,66 +186,42 @@ class WorldEditorState(QObject):
             return None
         last = max((entry.order for entry in self.world.entries), default=90)
         entry = WorldEntry(name=name, order=max(100, last))
-        self.edit_worlds(self.tr("adding an entry"), append_entries(self.world, [entry]))
+        self.edit_worlds(self.tr("adding an entry"), with_entries(self.world, [*self.world.entries, entry]))
         return entry
 
-    def duplicate_entries(self, entries: Sequence[WorldEntry]) -> list[WorldEntry]:
-        if self.world is None or not entries:
-            return []
-        copies = [copy_entry(entry) for entry in entries]
-        self.edit_worlds(self.tr("duplicating entries"), append_entries(self.world, copies))
-        return copies
+    def duplicate_entries(self, entries: Sequence[WorldEntry]) -> None:
+        self.transfer_entries(entries, self.stem, is_move=False, title=self.tr("duplicating entries"))
 
     def delete_entries(self, entries: Sequence[WorldEntry]) -> None:
         if self.world is not None and entries:
             deleted = self._deleted_entries.setdefault(self.stem, (self.world.name, {}))[1]
             deleted |= {entry.guid: entry for entry in entries if entry.content.strip()}
-            self.edit_worlds(self.tr("deleting entries"), remove_entries(self.world, {entry.guid for entry in entries}))
+            self.edit_worlds(self.tr("deleting entries"), without_entries(self.world, entries))
             self.entries_deleted.emit(self.stem, list(entries))
 
     def restore_entries(self, stem: str, entries: Sequence[WorldEntry]) -> None:
         """Restore deleted entries that are not there already."""
         if stem in self.open_worlds:
-            present_guids = {entry.guid for entry in self.open_worlds[stem].world.entries}
-            missing = [entry for entry in entries if entry.guid not in present_guids]
-            self.edit_worlds(self.tr("restoring entries"), append_entries(self.open_worlds[stem].world, missing))
+            world = self.open_worlds[stem].world
+            present = {entry.guid for entry in world.entries}
+            missing = [entry for entry in entries if entry.guid not in present]
+            self.edit_worlds(self.tr("restoring entries"), with_entries(world, [*world.entries, *missing]))
 
-    def transfer_entries(self, entries: Sequence[WorldEntry], stem: str, *, is_move: bool) -> None:
-        """Copy entries to another world, or move them if `is_move`."""
+    def transfer_entries(self, entries: Sequence[WorldEntry], stem: str, *, is_move: bool, title: str = "") -> None:
+        """Copy entries to a world, or move them there if `is_move`."""
         if self.world is None or stem not in self.open_worlds or not entries:
             return
-        target = append_entries(self.open_worlds[stem].world, entries if is_move else [copy_entry(entry) for entry in entries])
+        target = self.open_worlds[stem].world
+        target = with_entries(target, [*target.entries, *(entries if is_move else map(copy_entry, entries))])
         if is_move:
-            self.edit_worlds(self.tr("moving entries"), target, remove_entries(self.world, {entry.guid for entry in entries}))
+            self.edit_worlds(self.tr("moving entries"), target, without_entries(self.world, entries))
         else:
-            self.edit_worlds(self.tr("copying entries"), target)
+            self.edit_worlds(title or self.tr("copying entries"), target)
 
     def reorder(self, moved: Collection[UUID], before: UUID | None) -> None:
         """Move entries before another one; None is the end."""
         if self.world is not None:
             self.edit_entries(self.tr("reordering entries"), reorder_entries(self.world.entries, moved, before))
-
-    def _apply_worlds(self, worlds: Sequence[World]) -> None:
-        is_list_changed = False
-        for world in worlds:
-            stem = world.unique_name
-            if stem not in self.open_worlds:
-                continue  # it was deleted meanwhile, and comes back as it was then
-            old = self.open_worlds[stem]
-            is_list_changed |= (old.world.name, len(old.world.entries)) != (world.name, len(world.entries))
-            self.open_worlds[stem] = OpenWorld(world, old.is_own, old.is_shipped)
-            self._worlds.schedule_save(world)
-            if stem == self.stem:
-                self.world_changed.emit(world)
-        if is_list_changed or len(worlds) > 1:
-            self.list_changed.emit()
-
-    def _on_world_saved(self, result: WorldSaved) -> None:
-        open_world = self.open_worlds.get(result.stem)
-        if open_world is not None and result.error is None and not open_world.is_own:
-            self.open_worlds[result.stem] = OpenWorld(open_world.world, is_own=True, is_shipped=open_world.is_shipped)
-            self.list_changed.emit()
-        self.save_finished.emit(result)
 
     # Requests to the world service, which are asynchronous.
 
@@ -188,36 +236,42 @@ class WorldEditorState(QObject):
 
     def _add_world(self, title: str, create: Callable[[], Awaitable[World]]) -> None:
         """Create a world and show it. Redo restores its file from the trash instead of creating another world."""
-        created, trashed = list[World](), dict[str, Path]()
+        created, trashed = list[World](), list[Path]()
 
         async def redo_step() -> None:
-            if path := trashed.pop("path", None):
-                await self._worlds.restore(path)
+            if trashed:
+                await self._worlds.restore(trashed.pop())
             else:
                 created[:] = [await create()]
             await self.load_worlds(created[0].unique_name)
 
-        self._commands.run_command(title, redo_step, lambda: self._trash_world(created[0].unique_name, trashed))
+        async def undo_step() -> None:
+            trashed.append(await self._trash_world(created[0].unique_name))
+
+        self._commands.run_command(title, redo_step, undo_step)
 
     def delete_world(self, on_deleted: Callable[[World, Callable[[], None]], object]) -> None:
         """Move the world on display to the trash, then call `on_deleted` with the world and a function that restores it."""
-        world, trashed = self.world, dict[str, Path]()
+        world, trashed = self.world, list[Path]()
         if world is None:
             return
         stem = world.unique_name
 
         async def redo_step() -> None:
-            await self._trash_world(stem, trashed)
-            on_deleted(world, undo_action)
+            trashed.append(await self._trash_world(stem))
+            on_deleted(world, self._context.tasks.create_callback(undo_step))
 
         async def undo_step() -> None:
             if trashed:  # neither undone nor taken back yet
-                await self.load_worlds(await self._worlds.restore(trashed.pop("path")))
-
-        def undo_action() -> None:
-            self._context.tasks.start_task(undo_step())
+                await self.load_worlds(await self._worlds.restore(trashed.pop()))
 
         self._commands.run_command(self.tr("deleting “{name}”").format(name=world.name), redo_step, undo_step)
+
+    async def _trash_world(self, stem: str) -> Path:
+        await self.saver.save()
+        path = await self._worlds.delete(stem)
+        await self.load_worlds()
+        return path
 
     def set_binding(self, title: str, owner: WorldOwner, *, is_bound: bool) -> None:
         """Assign the world on display to an owner, or remove it from there."""
@@ -230,6 +284,13 @@ class WorldEditorState(QObject):
 
         self._commands.run_command(title, partial(apply_binding, there=is_bound), partial(apply_binding, there=not is_bound))
 
-    async def _trash_world(self, stem: str, trashed: dict[str, Path]) -> None:
-        trashed["path"] = await self._worlds.delete(stem)
-        await self.load_worlds()
+
+def with_entries(world: World, entries: Sequence[WorldEntry]) -> World:
+    """Return the world with these entries in place of its own."""
+    return world.model_copy(update={"entries": list(entries)})
+
+
+def without_entries(world: World, entries: Iterable[WorldEntry]) -> World:
+    """Return the world without these entries."""
+    guids = {entry.guid for entry in entries}
+    return with_entries(world, [entry for entry in world.entries if entry.guid not in guids])

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from PySide6.QtCore import QSignalBlocker, Signal
-from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QFrame, QLineEdit, QPushButton, QWidget
 
 from lethe_app.domain.chat import Role
 from lethe_app.domain.clock import now
@@ -25,7 +25,8 @@ from lethe_app.ui.widgets.card_column import CardColumn
 from lethe_app.ui.widgets.datetime_field import DateTimeField
 from lethe_app.ui.widgets.fields import FieldKind, FieldSpec, build_field_spec
 from lethe_app.ui.widgets.form import Form
-from lethe_app.ui.widgets.labels import build_heading, build_small_label
+from lethe_app.ui.widgets.labels import build_small_label
+from lethe_app.ui.widgets.layouts import build_column, build_row
 
 SYSTEM, IN_CHAT = "system", "among"
 
@@ -98,16 +99,14 @@ class EntryForm(QWidget):
 
     count_requested = Signal(str)
     """Text whose tokens are to be counted and passed to `show_tokens`."""
-    remember_requested = Signal(object)
 
-    def __init__(self, theme: Theme, book: WorldEditorState, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme, book: WorldEditorState, copy_to_memories: Callable[[WorldEntry | None], None]) -> None:
+        super().__init__()
         self._theme, self._book = theme, book
         self.entry: WorldEntry | None = None
-        self.text_form, self.common_form = Form(text_specs(), theme), Form(common_specs(), theme)
-        self._forms = [self.text_form, self.common_form]
-        for form in self._forms:
-            form.changed.connect(self._change_field)
+        self.form = Form([*text_specs(), *common_specs()], theme)
+        self.form.changed.connect(self._change_field)
+        self._watch_typed_keys("keywords_main")
         self.start_field, self.end_field = (
             DateTimeField(title, title) for title in (field_title(WorldEntry, "added"), field_title(WorldEntry, "end_time"))
         )
@@ -115,71 +114,40 @@ class EntryForm(QWidget):
         self.end_field.changed.connect(lambda moment: self._change_moment("end_time", moment))
         self.warnings_label = build_small_label("")
         self.warnings_label.hide()
-        self.sheet = CardColumn()
-        self._build()
-        self._watch_typed_keys(self.text_form, "keywords_main")
+        self.form.column.insertWidget(len(text_specs()), self.warnings_label)
+        self._rare_cards: list[QFrame] = []
+        self._build(copy_to_memories)
         theme.changed.connect(self._apply_theme)
         self._apply_theme()
 
-    def _build(self) -> None:
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addLayout(self._build_head())
-        column.addWidget(self.sheet, 1)
-        self.sheet.column.setContentsMargins(SPACE_3, SPACE_2, SPACE_3, SPACE_3)
-        for widget in (self.text_form, self.warnings_label, self.common_form, self._build_more()):
-            self.sheet.add_widget(widget)
-
-    def _build_head(self) -> QHBoxLayout:
+    def _build(self, copy_to_memories: Callable[[WorldEntry | None], None]) -> None:
         self.enabled_check = QCheckBox(self.tr("Enabled"))
         self.enabled_check.toggled.connect(self._set_enabled)
         self.remember_button = QPushButton(self.tr("Copy to memories"))
         self.remember_button.setIconSize(BUTTON_ICON_SIZE)
         self.remember_button.setToolTip(self.tr("Copy this entry to the memories of a persona"))
-        self.remember_button.clicked.connect(lambda: self.remember_requested.emit(self.entry))
-        row = QHBoxLayout()
-        row.setContentsMargins(SPACE_3, SPACE_2, SPACE_3, SPACE_1)
-        row.setSpacing(SPACE_2)
-        row.addWidget(self.enabled_check)
-        row.addStretch(1)
-        row.addWidget(self.remember_button)
-        return row
-
-    def _build_more(self) -> QWidget:
-        part = QWidget()
+        self.remember_button.clicked.connect(lambda: copy_to_memories(self.entry))
         self.more_button = QPushButton()
         self.more_button.setProperty("row", True)
         self.more_button.setCheckable(True)
         self.more_button.setIconSize(BUTTON_ICON_SIZE)
         self.more_button.toggled.connect(self._show_more)
-        self.more_fields = QWidget()
-        self._more_column = QVBoxLayout(self.more_fields)
-        self._more_column.setContentsMargins(0, 0, 0, 0)
-        self._more_column.setSpacing(SPACE_3)
-        self.more_fields.hide()
-        column = QVBoxLayout(part)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(self.more_button)
-        column.addWidget(self.more_fields)
-        return part
+        self.form.column.addWidget(self.more_button)
+        self.sheet = CardColumn()
+        self.sheet.column.setContentsMargins(SPACE_3, SPACE_2, SPACE_3, SPACE_3)
+        self.sheet.add_widget(self.form)
+        head = build_row(self.enabled_check, 1, self.remember_button, spacing=SPACE_2)
+        head.setContentsMargins(SPACE_3, SPACE_2, SPACE_3, SPACE_1)
+        build_column(head, (self.sheet, 1), parent=self)
 
-    def _build_more_fields(self) -> None:
+    def _build_rare_cards(self) -> None:
         """Build the rarely used fields at first use, because they are most of the form."""
         for title, specs in rare_field_sections().items():
-            form = Form(specs, self._theme)
-            form.changed.connect(self._change_field)
-            self._forms.append(form)
-            self._more_column.addSpacing(SPACE_2)
-            self._more_column.addWidget(build_heading(title))
-            self._more_column.addWidget(form)
-            if "duration" in form.field_names:
-                self._more_column.addWidget(self.start_field)
-                self._more_column.addWidget(self.end_field)
-            if "keywords_secondary" in form.field_names:
-                self._watch_typed_keys(form, "keywords_secondary")
-            if self.entry is not None:
-                form.show_values(form_values(self.entry))
+            dates = [self.start_field, self.end_field] if "duration" in {spec.name for spec in specs} else []
+            self._rare_cards.append(self.form.add_card(title, specs, "", *dates))
+        self._watch_typed_keys("keywords_secondary")
+        if self.entry is not None:
+            self.form.show_values(form_values(self.entry))
 
     # showing
 
@@ -187,17 +155,15 @@ class EntryForm(QWidget):
         """Show an entry without emitting signals; the scroll position is kept for a new version of the same entry."""
         is_other = self.entry is None or self.entry.guid != entry.guid
         old, self.entry = self.entry, entry
-        values = form_values(entry)
-        for form in self._forms:
-            form.show_values(values)
+        self.form.show_values(form_values(entry))
         with QSignalBlocker(self.enabled_check):
             self.enabled_check.setChecked(entry.enabled)
         # `added` in the past is the time of creation; only a future one delays the activation.
         self.start_field.set_value(entry.added if entry.added > now() else None)
         self.end_field.set_value(entry.end_time)
         for name in ("depth", "role"):
-            self.common_form.set_row_visible(name, values["place"] == IN_CHAT)
-        self._update_more_title()
+            self.form.set_row_visible(name, entry.position_index >= 0)
+        self._update_more_button()
         if is_other or old is None or old.content != entry.content:
             self.count_requested.emit(entry.content)
         if is_other:
@@ -206,39 +172,28 @@ class EntryForm(QWidget):
 
     def show_tokens(self, text: str, tokens: int) -> None:
         if self.entry is not None and self.entry.content == text:
-            self.text_form.show_note("content", format_token_count(tokens))
+            self.form.show_note("content", format_token_count(tokens))
 
     def show_findings(self, findings: Sequence[KeyIssue]) -> None:
         """Show problems of the keys: those that never match at the field, other warnings below it."""
         broken = [format_key_issue(one) for one in findings if one.problem in INEFFECTIVE_PROBLEMS]
         warnings = [format_key_issue(one) for one in findings if one.problem not in INEFFECTIVE_PROBLEMS]
-        self.text_form.show_error("keywords_main", "\n".join(broken))
+        self.form.show_error("keywords_main", "\n".join(broken))
         self.warnings_label.setText("\n".join(warnings))
         self.warnings_label.setVisible(bool(warnings))
-
-    def focus_first_field(self) -> None:
-        """Focus the name and select its text."""
-        name = self.text_form.field_widget("name")
-        name.setFocus()
-        if isinstance(name, QLineEdit):
-            name.selectAll()
-
-    @property
-    def fields(self) -> dict[str, QWidget]:
-        """Widgets of all fields by name."""
-        return {name: form.field_widget(name) for form in self._forms for name in form.field_names}
 
     # changing
 
     def _change_field(self, name: str, value: Any) -> None:  # noqa: ANN401 - as the field's kind says
         if self.entry is None:
             return
-        changed_form = next(form for form in self._forms if name in form.field_names)
-        depth = int(self.common_form.value_of("depth"))
-        entry = self.entry.name or self.tr("an entry")
-        title = self.tr("{field} of “{entry}”").format(field=_field_label(name, changed_form), entry=entry)
-        merge_key = f"{self.entry.guid} {name}" if name in TEXT_FIELDS else ""
-        self._book.set_fields(title, [self.entry], entry_fields(name, value, depth), merge_key)
+        label = self.form.field_widget(name).accessibleName().lower()
+        title = self.tr("{field} of “{entry}”").format(field=label, entry=self.entry.name or self.tr("an entry"))
+        if name in TEXT_FIELDS:
+            self._book.change_text(title, name, value, self.entry)
+        else:
+            fields = entry_fields(name, value, int(self.form.value_of("depth")))
+            self._book.set_fields(title, [self.entry], fields)
 
     def _change_moment(self, name: str, moment: datetime | None) -> None:
         if self.entry is not None:
@@ -247,43 +202,35 @@ class EntryForm(QWidget):
 
     def _set_enabled(self, is_enabled: bool) -> None:
         if self.entry is not None:
-            title = self.tr("enabling") if is_enabled else self.tr("disabling")
-            self._book.set_fields(title, [self.entry], {"enabled": is_enabled})
+            self._book.set_enabled([self.entry], is_enabled=is_enabled)
 
-    def _watch_typed_keys(self, form: Form, name: str) -> None:
+    def _watch_typed_keys(self, name: str) -> None:
         """Report an invalid regular expression while it is typed."""
-        line = form.field_widget(name).focusProxy()
-        if isinstance(line, QLineEdit):
-            line.textEdited.connect(lambda typed: self._check_typed_key(form, name, typed))
 
-    def _check_typed_key(self, form: Form, name: str, typed: str) -> None:
-        problem = find_regex_error(typed) if typed.strip().startswith("/") else ""
-        form.show_error(name, self.tr("This expression {problem}.").format(problem=problem) if problem else "")
+        def check(typed: str) -> None:
+            problem = find_regex_error(typed) if typed.strip().startswith("/") else ""
+            self.form.show_error(name, self.tr("This expression {problem}.").format(problem=problem) if problem else "")
+
+        line = self.form.field_widget(name).focusProxy()
+        if isinstance(line, QLineEdit):
+            line.textEdited.connect(check)
 
     # folding
 
     def _show_more(self, is_open: bool) -> None:
-        # There are two forms until the rarely used fields are built.
-        if len(self._forms) == 2:
-            self._build_more_fields()
-        self.more_fields.setVisible(is_open)
-        self._update_more_title()
-        self._apply_theme()
+        if not self._rare_cards:
+            self._build_rare_cards()
+        for card in self._rare_cards:
+            card.setVisible(is_open)
+        self._update_more_button()
 
-    def _update_more_title(self) -> None:
-        changed = len(changed_rare_fields(self.entry)) if self.entry is not None else 0
-        title = self.tr("Fewer options") if self.more_button.isChecked() else self.tr("More options")
+    def _update_more_button(self) -> None:
+        changed, is_open = len(changed_rare_fields(self.entry)) if self.entry is not None else 0, self.more_button.isChecked()
+        title = self.tr("Fewer options") if is_open else self.tr("More options")
         note = format_count(changed, self.tr("{n} set"), self.tr("{n} set"))
         self.more_button.setText(f"{title} · {note}" if changed else title)
+        self.more_button.setIcon(load_button_icon("chevron-up" if is_open else "chevron-down", self._theme.palette.muted))
 
     def _apply_theme(self) -> None:
-        palette = self._theme.palette
-        self.remember_button.setIcon(load_button_icon("memory", palette.amber))
-        self.more_button.setIcon(
-            load_button_icon("chevron-up" if self.more_button.isChecked() else "chevron-down", palette.muted)
-        )
-
-
-def _field_label(name: str, form: Form) -> str:
-    """Return the label of a field for its undo command."""
-    return form.field_widget(name).accessibleName().lower() or name
+        self.remember_button.setIcon(load_button_icon("memory", self._theme.palette.amber))
+        self._update_more_button()

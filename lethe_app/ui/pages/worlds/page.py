@@ -7,7 +7,7 @@ from uuid import UUID
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent, QShortcut
-from PySide6.QtWidgets import QSplitter, QWidget
+from PySide6.QtWidgets import QWidget
 
 from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.services.library import Library
@@ -15,7 +15,7 @@ from lethe_app.services.memory.service import MemoryService
 from lethe_app.services.models.service import ModelService
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.token_counts import TokenCountService
-from lethe_app.services.worlds.service import OpenWorld, WorldSaved, WorldService
+from lethe_app.services.worlds.service import OpenWorld, WorldService
 from lethe_app.services.worlds.world_trial import WorldTrials
 from lethe_app.ui.core.formatting import format_count
 from lethe_app.ui.core.routes import Route, WorldsRoute
@@ -29,7 +29,7 @@ from lethe_app.ui.pages.worlds.editor_state import WorldEditorState
 from lethe_app.ui.pages.worlds.list import WorldList
 from lethe_app.ui.pages.worlds.table import EntryTable
 from lethe_app.ui.pages.worlds.table_model import EntryRows
-from lethe_app.ui.pages.worlds.world_trial import WorldTrial, WorldTrialPanel
+from lethe_app.ui.pages.worlds.world_trial import WorldTrialPanel
 from lethe_app.ui.widgets.card_column import create_splitter
 from lethe_app.ui.widgets.context_menu import MenuEntry
 from lethe_app.ui.widgets.list_detail_panes import ListDetailPanes
@@ -57,13 +57,14 @@ class WorldPage(Page):
         self._context, self._worlds, self._world_trials, self._token_counts = context, worlds, world_trials, token_counts
         self.book = WorldEditorState(context, worlds, self.undo_stack)
         self.rows = EntryRows(self.theme, lambda texts: context.tasks.start_task(self._count_tokens(list(texts))))
-        self.world_list = WorldList(self.theme, self._is_in_use, self.list_world_actions)
-        self.table = EntryTable(self.theme, self.book, self.rows)
-        self.detail = WorldEntryDetail(context, worlds, token_counts, preferences, self.book)
+        self._actions = WorldActions(context, worlds, library, memory, self.book, self.undo_stack)
+        self.world_list = WorldList(self.theme, self.book, self.list_world_actions)
+        self.table = EntryTable(self.theme, self.book, self.rows, self._actions.copy_entry)
+        self.detail = WorldEntryDetail(context, worlds, token_counts, preferences, self.book, self._actions.copy_entry)
+        self.trial_panel = WorldTrialPanel(context, world_trials, self.book)
+        self.trial_panel.hide()
         self._is_naming_world = self._is_list_in_front = False
-        self.world_actions = WorldActions(context, worlds, library, memory, self.book, self.undo_stack)
         self._build()
-        self.world_trial = WorldTrial(context, world_trials, self.book, self.bench_splitter)
         self._add_shortcuts()
         self._connect()
         self._unsubscribe = models.changed.add(lambda _state: self.rows.clear_tokens())
@@ -76,25 +77,17 @@ class WorldPage(Page):
         self.panes = ListDetailPanes(self.theme, self.table.table, self.detail, self.table)
         self.splitter = create_splitter(self.world_list, self.panes, stretch_index=1)
         self.splitter.setSizes([round(LIST_WIDTH * scale), 4 * LIST_WIDTH])
-        self.bench_splitter = QSplitter(Qt.Orientation.Vertical)
-        self.bench_splitter.setChildrenCollapsible(False)
-        self.bench_splitter.setHandleWidth(1)
-        self.bench_splitter.addWidget(self.splitter)
-        self.bench_splitter.setStretchFactor(0, 1)
-        self.body.addWidget(self.bench_splitter, 1)
+        self._trial_splitter = create_splitter(self.splitter, self.trial_panel)
+        self._trial_splitter.setOrientation(Qt.Orientation.Vertical)
+        self.body.addWidget(self._trial_splitter, 1)
         self.worlds_button = self.add_button(self.tr("Worlds"), self._toggle_list, "globe")
         self.trial_button = self.add_button(self.tr("Test entries"), self._toggle_trial_panel, "play")
         self.trial_button.setToolTip(self.tr("Test which entries a text activates  Ctrl+T"))
 
-    @property
-    def trial_panel(self) -> WorldTrialPanel:
-        """The entry test, created when it is first opened."""
-        return self.world_trial.panel
-
     def _add_shortcuts(self) -> None:
         keys: list[tuple[str, QWidget, Callable[[], object]]] = [
             ("Ctrl+T", self, self._toggle_trial_panel),
-            ("Ctrl+S", self, lambda: self._context.tasks.start_task(self._save())),
+            ("Ctrl+S", self, self._context.tasks.create_callback(self._save)),
             ("Ctrl+Return", self, self._new_entry),
             ("F2", self.world_list, self._focus_world_name),
         ]
@@ -104,24 +97,22 @@ class WorldPage(Page):
             shortcut.activated.connect(slot)
 
     def _connect(self) -> None:
-        book = self.book
-        book.list_changed.connect(self._update_list)
+        book, entries = self.book, self.table.table
+        book.list_changed.connect(self.world_list.fill_list)
+        book.list_changed.connect(self.detail.world_form.show_bindings)
         book.world_switched.connect(self._show_world)
         book.world_changed.connect(self._show_new_version)
-        book.save_finished.connect(self._on_save_finished)
+        book.saving_changed.connect(self.subtitle.set_full_text)
         book.entries_deleted.connect(self._notify_deleted)
-        self.world_list.chosen.connect(self._choose_world)
         self.world_list.new_button.clicked.connect(self._create_world)
-        self.world_list.table.delete_requested.connect(lambda _worlds: self.world_actions.delete_current())
+        self.world_list.table.delete_requested.connect(lambda _worlds: self._actions.delete_current())
         self.world_list.table.opened.connect(lambda _world: self._focus_entries())
-        self.table.entries_selected.connect(self._show_detail)
-        self.table.opened.connect(lambda _entry: self._edit_selected())
-        self.table.settings_requested.connect(self._show_world_settings)
-        self.table.new_requested.connect(self._new_entry)
-        self.table.remember_requested.connect(self.world_actions.copy_entry)
-        self.detail.remember_requested.connect(self.world_actions.copy_entry)
-        self.detail.delete_requested.connect(lambda: book.delete_entries(self.table.table.selected_rows))
-        self.world_trial.opened.connect(self._show_entry)
+        entries.entries_selected.connect(self._show_detail)
+        entries.opened.connect(lambda _entry: self._edit_selected())
+        entries.new_requested.connect(self._new_entry)
+        self.table.new_button.clicked.connect(self._new_entry)
+        self.table.settings_button.clicked.connect(self._show_world_settings)
+        self.trial_panel.result_opened.connect(lambda one: self._show_entry(one.world.unique_name, one.entry.guid))
 
     async def _load_page(self) -> None:
         await self.detail.show_owners()
@@ -129,7 +120,7 @@ class WorldPage(Page):
         for problem in await self._worlds.list_errors():
             self._context.notifier.report_error(problem)
         self.detail.set_user_messages(await self._world_trials.list_user_messages(self._context.current_session()))
-        await self.world_trial.load_messages()
+        await self.trial_panel.load_messages()
         self.rows.set_use_counts(await self._worlds.count_activations())
 
     def show_route(self, route: Route) -> None:
@@ -148,7 +139,7 @@ class WorldPage(Page):
         return self.world_list.table
 
     async def confirm_leave(self) -> bool:
-        if await self._worlds.flush():
+        if await self.book.save():
             return True
         question = ConfirmDialog(
             self._context.dialog_parent,
@@ -169,7 +160,7 @@ class WorldPage(Page):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Close the entry test on Esc before the page itself."""
         focus = self.focusWidget()
-        if event.key() == Qt.Key.Key_Escape and self.world_trial.contains_widget(focus):
+        if event.key() == Qt.Key.Key_Escape and focus is not None and self.trial_panel.isAncestorOf(focus):
             self._toggle_trial_panel()
         else:
             super().keyPressEvent(event)
@@ -191,23 +182,10 @@ class WorldPage(Page):
         self.worlds_button.setVisible(is_small)
         self.world_list.setVisible(not is_small or self._is_list_in_front)
         self.panes.setVisible(not is_small or not self._is_list_in_front)
-        self.splitter.setVisible(not self.world_trial.is_open or self.trial_panel.fits_beside(self.width()))
+        self.splitter.setVisible(self.trial_panel.isHidden() or self.trial_panel.fits_beside(self.width()))
 
     async def _save(self) -> None:
-        await self._worlds.flush()
-
-    def _on_save_finished(self, result: WorldSaved) -> None:
-        notifier = self._context.notifier
-        if result.error is not None:
-            self.subtitle.set_full_text(self.tr("not saved"))
-            notifier.report_error(result.error)
-            return
-        self.subtitle.set_full_text(self.tr("saved"))
-        if result.replaced is not None:
-            notifier.notify(
-                self.tr("“{file}” was changed by another program.").format(file=f"{result.stem}.json"),
-                self.tr("Your version was saved; the other one is in the Trash as {name}.").format(name=result.replaced.name),
-            )
+        await self.book.save()
 
     async def _count_tokens(self, texts: list[str]) -> None:
         self.rows.set_tokens(dict(zip(texts, await self._token_counts.count(texts), strict=True)))
@@ -220,24 +198,13 @@ class WorldPage(Page):
         return [
             MenuEntry(self.tr("Rename\tF2"), self._focus_world_name),
             MenuEntry(self.tr("Duplicate"), self._duplicate_world),
-            MenuEntry(self.tr("Export…"), self.world_actions.export_current),
-            MenuEntry(delete, self.world_actions.delete_current, open_world.is_own),
+            MenuEntry(self.tr("Export…"), self._actions.export_current),
+            MenuEntry(delete, self._actions.delete_current, open_world.is_own),
         ]
-
-    def _is_in_use(self, stem: str) -> bool:
-        return any(stem in names for names in self.book.bindings.values())
-
-    def _update_list(self) -> None:
-        self.world_list.fill_list(list(self.book.open_worlds.values()), self.book.stem)
-        self.detail.world_form.show_bindings(self.book.bindings, self.book.stem)
-
-    def _choose_world(self, stem: str) -> None:
-        if stem != self.book.stem:
-            self.book.switch_world(stem)
 
     def _show_world(self, world: World | None) -> None:
         """Show another world."""
-        self.world_list.select_world(self.book.stem)
+        self.world_list.select_world()
         self.table.search.clear()
         self.table.table.clearSelection()
         self.rows.show_world(world, is_new_world=True)
@@ -245,18 +212,17 @@ class WorldPage(Page):
         self.detail.show_world(world)
         self.subtitle.set_full_text(world.description if world is not None else "")
         self._show_detail()
-        self.world_trial.schedule_run()
+        self.trial_panel.schedule_run()
         if self._is_naming_world and world is not None:
             self._is_naming_world = False
             self._focus_world_name()
 
     def _show_new_version(self, world: World) -> None:
         """Show a new version of the world on display."""
-        self.subtitle.set_full_text(self.tr("saving…"))
         self.rows.show_world(world, is_new_world=False)
         self.detail.show_world(world)
         self._show_detail()
-        self.world_trial.schedule_run()
+        self.trial_panel.schedule_run()
 
     def _create_world(self) -> None:
         self._is_naming_world = True
@@ -269,7 +235,7 @@ class WorldPage(Page):
 
     def _focus_world_name(self) -> None:
         self._show_world_settings()
-        self.detail.focus_first_field()
+        self.detail.focus_name()
 
     def _free_name(self, base_name: str) -> str:
         taken = {open_world.world.name for open_world in self.book.open_worlds.values()}
@@ -302,7 +268,7 @@ class WorldPage(Page):
         self._show_entries()
         self._show_detail()
         self.panes.show_detail()
-        self.detail.focus_first_field()
+        self.detail.focus_name()
 
     def _show_world_settings(self) -> None:
         self._show_entries()
@@ -317,24 +283,27 @@ class WorldPage(Page):
     def _notify_deleted(self, stem: str, entries: list[WorldEntry]) -> None:
         notice = self.tr("“{name}” was deleted.").format(name=entries[0].name or self.tr("An entry"))
         text = notice if len(entries) == 1 else format_count(len(entries), "", self.tr("{n} entries were deleted."))
-
-        def undo_deletion() -> None:
-            self.book.restore_entries(stem, entries)
-
-        self._context.notifier.notify_undoable(text, undo_deletion)
+        self._context.notifier.notify_undoable(text, lambda: self.book.restore_entries(stem, entries))
 
     # the entry test
 
     def _toggle_trial_panel(self) -> None:
         """Open the entry test and focus its text, or close it."""
-        self.world_trial.toggle_panel()
+        is_opened = self.trial_panel.isHidden()
+        self.trial_panel.setVisible(is_opened)
         self._update_layout()
-        if not self.world_trial.is_open:
+        if is_opened:
+            if not self._trial_splitter.sizes()[1]:  # it was never shown before
+                self._trial_splitter.setSizes([420, 230])
+            self.trial_panel.text_field.setFocus()
+            self.trial_panel.run()
+        else:
             self.table.table.setFocus()
 
     def _show_entry(self, stem: str, guid: UUID) -> None:
         """Show the entry of a test result, in whichever world it is."""
-        self._choose_world(stem)
+        if stem != self.book.stem:
+            self.book.switch_world(stem)
         if self.splitter.isHidden():
             self._toggle_trial_panel()
         self.table.select_entry(guid)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import QSignalBlocker, Qt
-from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QWidget
 
 from lethe_app.domain.worldinfo import World
 from lethe_app.services.worlds.service import WorldOwner
@@ -19,7 +19,8 @@ from lethe_app.ui.widgets.buttons import build_chip
 from lethe_app.ui.widgets.card_column import CardColumn
 from lethe_app.ui.widgets.fields import FieldKind, FieldSpec, build_field_spec
 from lethe_app.ui.widgets.form import Form
-from lethe_app.ui.widgets.labels import build_heading, build_small_label
+from lethe_app.ui.widgets.labels import build_heading, build_small_label, create_text_label
+from lethe_app.ui.widgets.layouts import build_column, build_row
 
 TEXT_FIELDS = frozenset({"name", "description"})
 ADVANCED_FIELDS = ("scan_depth", "min_activations", "max_depth", "group_scoring", "recursive", "token_budget")
@@ -28,69 +29,48 @@ ADVANCED_FIELDS = ("scan_depth", "min_activations", "max_depth", "group_scoring"
 
 def world_specs() -> list[FieldSpec]:
     """Return the fields of a world."""
-    name, description, *others, budget = (
-        build_field_spec(World, name) for name in World.model_fields if name not in {"unique_name", "entries", "original"}
-    )
-    return [
-        name,
-        replace(description, kind=FieldKind.TEXT_AREA, lines=2, max_lines=8),
-        *others,
-        replace(budget, step=50),
-    ]
+    options: dict[str, dict[str, Any]] = {
+        "description": {"kind": FieldKind.TEXT_AREA, "lines": 2, "max_lines": 8},
+        "token_budget": {"step": 50},
+    }
+    names = [name for name in World.model_fields if name not in {"unique_name", "entries", "original"}]
+    return [replace(build_field_spec(World, name), **options.get(name, {})) for name in names]
 
 
 class WorldSettingsForm(QWidget):
     """Form of a world, shown while no entry is selected."""
 
-    def __init__(self, theme: Theme, book: WorldEditorState, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme, book: WorldEditorState) -> None:
+        super().__init__()
         self._book = book
         self.form = Form(world_specs(), theme)
         self.form.changed.connect(self._change_field)
         self.owner_checks = {owner: QCheckBox() for owner in WorldOwner}
         for owner, tick in self.owner_checks.items():
-            tick.clicked.connect(lambda on, owner=owner: self._set_binding(owner, on))
+            tick.clicked.connect(lambda on, owner=owner: book.set_binding(self.owner_checks[owner].text(), owner, is_bound=on))
         self._other_users: Mapping[str, Sequence[str]] = {}
         self.others_label, self.origin_label = build_small_label(""), build_small_label("")
-        sheet = CardColumn()
-        sheet.column.setContentsMargins(SPACE_3, SPACE_2, SPACE_3, SPACE_3)
-        sheet.add_widget(self._build_owners())
-        sheet.add_widget(self.form)
-        sheet.add_widget(self.origin_label)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addLayout(self._build_head())
-        column.addWidget(sheet, 1)
-
-    def _build_head(self) -> QHBoxLayout:
-        row = QHBoxLayout()
-        row.setContentsMargins(SPACE_3, SPACE_2, SPACE_3, SPACE_1)
-        row.addWidget(build_heading(self.tr("World settings")))
-        row.addStretch(1)
         self.advanced_chip = build_chip(self.tr("Advanced"), self.tr("Show how the conversation is scanned for keys"))
         self.advanced_chip.toggled.connect(self._show_advanced)
         self._show_advanced(is_on=False)
-        row.addWidget(self.advanced_chip)
-        return row
+        head = build_row(build_heading(self.tr("World settings")), 1, self.advanced_chip)
+        head.setContentsMargins(SPACE_3, SPACE_2, SPACE_3, SPACE_1)
+        sheet = CardColumn()
+        sheet.column.setContentsMargins(SPACE_3, SPACE_2, SPACE_3, SPACE_3)
+        for widget in (self._build_owners(), self.form, self.origin_label):
+            sheet.add_widget(widget)
+        build_column(head, (sheet, 1), parent=self)
 
     def _show_advanced(self, is_on: bool) -> None:
         for name in ADVANCED_FIELDS:
             self.form.set_row_visible(name, is_on)
 
     def _build_owners(self) -> QWidget:
-        part = QWidget()
-        column = QVBoxLayout(part)
-        column.setContentsMargins(0, 0, 0, SPACE_2)
-        column.setSpacing(SPACE_1)
-        title = QLabel(self.tr("Used by"))
-        title.setProperty("field", True)
-        column.addWidget(title)
-        column.addWidget(build_small_label(self.tr("Active in the conversations of the personas selected here.")))
-        for tick in self.owner_checks.values():
-            column.addWidget(tick, 0, Qt.AlignmentFlag.AlignLeft)
-        column.addWidget(self.others_label)
-        return part
+        owners, title = QWidget(), create_text_label(self.tr("Used by"), "field")
+        hint = build_small_label(self.tr("Active in the conversations of the personas selected here."))
+        checks = [(tick, 0, Qt.AlignmentFlag.AlignLeft) for tick in self.owner_checks.values()]
+        build_column(title, hint, *checks, self.others_label, spacing=SPACE_1, margins=(0, 0, 0, SPACE_2), parent=owners)
+        return owners
 
     def show_world(self, world: World) -> None:
         """Show a version of a world without emitting signals."""
@@ -103,6 +83,7 @@ class WorldSettingsForm(QWidget):
         else:
             text = self.tr("Built-in world. Your changes are saved in a separate file, {file}.")
         self.origin_label.setText(text.format(file=f"{world.unique_name}.json"))
+        self.show_bindings()
 
     def show_owners(self, names: Mapping[WorldOwner, str], other_users: Mapping[str, Sequence[str]]) -> None:
         """Show the owners to which the world can be assigned; `other_users` are names of personas by world."""
@@ -117,33 +98,24 @@ class WorldSettingsForm(QWidget):
             tick.setVisible(owner in names)
             tick.setText(titles[owner].format(name=names.get(owner, "").replace("&", "&&")))
 
-    def show_bindings(self, bindings: Mapping[WorldOwner, Sequence[str]], stem: str) -> None:
+    def show_bindings(self) -> None:
         """Check the owners to which the world is assigned."""
+        stem = self._book.stem
         for owner, tick in self.owner_checks.items():
             with QSignalBlocker(tick):
-                tick.setChecked(stem in bindings.get(owner, ()))
+                tick.setChecked(stem in self._book.bindings.get(owner, ()))
         others = ", ".join(self._other_users.get(stem, ()))
         self.others_label.setText(self.tr("Also used by {names}").format(names=others))
         self.others_label.setVisible(bool(others))
 
-    def focus_first_field(self) -> None:
-        """Focus the name and select its text."""
-        field = self.form.field_widget("name")
-        field.setFocus()
-        if isinstance(field, QLineEdit):
-            field.selectAll()
-
-    def _set_binding(self, owner: WorldOwner, is_bound: bool) -> None:
-        self._book.set_binding(self.owner_checks[owner].text(), owner, is_bound=is_bound)
-
     def _change_field(self, name: str, value: Any) -> None:  # noqa: ANN401 - as the field's kind says
         world = self._book.world
-        if world is None:
+        is_nameless = name == "name" and not str(value).strip()
+        self.form.show_error("name", self.tr("Name is required.") if is_nameless else "")
+        if world is None or is_nameless:
             return
-        if name == "name" and not str(value).strip():
-            self.form.show_error("name", self.tr("Name is required."))
-            return
-        self.form.show_error("name", "")
-        new_world = world.model_copy(update={name: value})
         title = self.tr("{field} of “{world}”").format(field=field_title(World, name).lower(), world=world.name)
-        self._book.edit_worlds(title, new_world, merge_key=f"{world.unique_name} {name}" if name in TEXT_FIELDS else "")
+        if name in TEXT_FIELDS:
+            self._book.change_text(title, name, value)
+        else:
+            self._book.edit_worlds(title, world.model_copy(update={name: value}))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from functools import partial
 from uuid import UUID
 
 from PySide6.QtCore import QItemSelection, QItemSelectionModel, QPoint, Qt, QTimer, Signal
-from PySide6.QtGui import QAction, QKeyEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QLabel, QMenu, QPushButton, QWidget
 
 from lethe_app.domain.worldinfo import WorldEntry
 from lethe_app.ui.core.formatting import format_count
@@ -18,6 +19,7 @@ from lethe_app.ui.pages.worlds.editor_state import WorldEditorState
 from lethe_app.ui.pages.worlds.table_model import EntryRows
 from lethe_app.ui.widgets.buttons import build_button
 from lethe_app.ui.widgets.labels import build_small_label
+from lethe_app.ui.widgets.layouts import build_column, build_row
 from lethe_app.ui.widgets.table import SearchField, Table
 
 MIN_SEARCH_WIDTH = 122
@@ -91,15 +93,11 @@ def _consecutive_runs(rows: Sequence[int]) -> Iterator[tuple[int, int]]:
 class EntryTable(QWidget):
     """Search field, table of entries, and the context menu for the selected ones."""
 
-    entries_selected = Signal()
-    opened = Signal(object)
-    settings_requested = Signal()
-    new_requested = Signal()
-    remember_requested = Signal(object)
-
-    def __init__(self, theme: Theme, book: WorldEditorState, rows: EntryRows, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._theme, self._book, self.rows = theme, book, rows
+    def __init__(
+        self, theme: Theme, book: WorldEditorState, rows: EntryRows, copy_to_memories: Callable[[WorldEntry], None]
+    ) -> None:
+        super().__init__()
+        self._theme, self._book, self.rows, self._copy_to_memories = theme, book, rows, copy_to_memories
         self.search = SearchField(theme, self.tr("Search entries"))
         self.table = EntryTableView(rows, theme, self.tr("Entries"), self.tr("No entries yet. Create one with “New entry”."))
         self.search.setPlaceholderText(self.tr("Search"))
@@ -108,47 +106,31 @@ class EntryTable(QWidget):
         self.search.textChanged.connect(rows.set_filter)
         self.count_label = QLabel()
         self.count_label.setProperty("small", True)
-        self.order_button = QPushButton(self.tr("Prompt order"))
-        self.order_button.setToolTip(
-            self.tr("Sort entries as they appear in the prompt; required to drag them to another place")
-        )
-        self.order_button.setProperty("filled", True)
+        tip = self.tr("Sort entries as they appear in the prompt; required to drag them to another place")
+        self.order_button = build_button(self.tr("Prompt order"), tooltip=tip)
         self.order_button.clicked.connect(lambda: self.table.sortByColumn(-1, Qt.SortOrder.AscendingOrder))
         self.order_button.hide()
         self.settings_button = QPushButton(self.tr("World settings"))
         self.settings_button.setIconSize(BUTTON_ICON_SIZE)
-        self.settings_button.clicked.connect(self.settings_requested)
         self.new_button = build_button(self.tr("New entry"))
         self.new_button.setIconSize(BUTTON_ICON_SIZE)
-        self.new_button.clicked.connect(self.new_requested)
-        self._head_buttons = (self.order_button, self.new_button)
-        head = QHBoxLayout()
+        items = ((self.search, 1), self.count_label, self.order_button, self.settings_button, self.new_button)
+        head = build_row(*items, spacing=SPACE_2)
         head.setContentsMargins(SPACE_3, SPACE_2, SPACE_3, SPACE_2)
-        head.setSpacing(SPACE_2)
-        for widget in (self.search, self.count_label, self.order_button, self.settings_button, self.new_button):
-            head.addWidget(widget, int(widget is self.search))
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
         hint = build_small_label(
             self.tr("The content of an entry is added to the prompt when the conversation mentions one of its keys.")
         )
         hint.setContentsMargins(SPACE_3, 0, SPACE_3, SPACE_2)
-        column.addLayout(head)
-        column.addWidget(hint)
-        column.addWidget(self.table, 1)
+        build_column(head, hint, (self.table, 1), parent=self)
         self._connect()
         theme.changed.connect(self._apply_theme)
         self._apply_theme()
 
     def _connect(self) -> None:
         table, book = self.table, self._book
-        table.entries_selected.connect(self.entries_selected)
-        table.opened.connect(self.opened)
-        table.new_requested.connect(self.new_requested)
         table.delete_requested.connect(book.delete_entries)
         table.menu_requested.connect(self._show_menu)
-        table.move_requested.connect(lambda down: self.move_selected(downwards=down))
+        table.move_requested.connect(self._move_selected)
         self.rows.modelReset.connect(self._update_head)
         self.rows.moved.connect(book.reorder)
         self.rows.row_checked.connect(self._set_enabled)
@@ -166,11 +148,8 @@ class EntryTable(QWidget):
     def _fit_head(self) -> None:
         """Hide the settings button and the count where there is no room, because both are available elsewhere."""
         margins = 2 * SPACE_3 + self.search.minimumWidth()
-        free_width = (
-            self.width()
-            - margins
-            - sum(button.sizeHint().width() + SPACE_2 for button in self._head_buttons if not button.isHidden())
-        )
+        buttons = [button for button in (self.order_button, self.new_button) if not button.isHidden()]
+        free_width = self.width() - margins - sum(button.sizeHint().width() + SPACE_2 for button in buttons)
         for widget in (self.settings_button, self.count_label):
             width = widget.sizeHint().width() + SPACE_2
             widget.setVisible(free_width >= width)
@@ -185,7 +164,7 @@ class EntryTable(QWidget):
         self.order_button.setVisible(not self.rows.is_in_order)
         self._fit_head()
 
-    def move_selected(self, *, downwards: bool) -> None:
+    def _move_selected(self, downwards: bool) -> None:
         """Move the selected entries by one visible row."""
         moved = {entry.guid for entry in self.table.selected_rows}
         can_move, before = self.rows.find_step_target(moved, downwards=downwards)
@@ -195,8 +174,7 @@ class EntryTable(QWidget):
     def _set_enabled(self, entry: WorldEntry, is_enabled: bool) -> None:
         """Enable or disable an entry; if it is selected, all selected entries."""
         selected = self.table.selected_rows
-        entries = selected if entry.guid in {chosen_entry.guid for chosen_entry in selected} else [entry]
-        self._book.set_fields(self.tr("enabling") if is_enabled else self.tr("disabling"), entries, {"enabled": is_enabled})
+        self._book.set_enabled(selected if entry in selected else [entry], is_enabled=is_enabled)
 
     # Context menu.
 
@@ -205,29 +183,24 @@ class EntryTable(QWidget):
         if not entries:
             return
         menu = self.build_menu(entries)
-        menu.aboutToHide.connect(menu.deleteLater)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.popup(position)
 
     def build_menu(self, entries: Sequence[WorldEntry]) -> QMenu:
         """Return the context menu for these entries."""
         menu, muted, book = QMenu(self), self._theme.palette.muted, self._book
         if len(entries) == 1:
-            menu.addAction(load_icon("edit", muted), self.tr("Edit\tEnter"), lambda: self.opened.emit(entries[0]))
+            menu.addAction(load_icon("edit", muted), self.tr("Edit\tEnter"), lambda: self.table.opened.emit(entries[0]))
         menu.addAction(load_icon("copy", muted), self.tr("Duplicate"), lambda: book.duplicate_entries(entries))
         for title, is_move in ((self.tr("Copy to"), False), (self.tr("Move to"), True)):
             submenu = menu.addMenu(title)
             submenu.setEnabled(bool(book.other_worlds))
             for world in book.other_worlds:
-                action = QAction(world.name, submenu)
-                action.triggered.connect(
-                    lambda _on=False, stem=world.unique_name, away=is_move: book.transfer_entries(entries, stem, is_move=away)
-                )
-                submenu.addAction(action)
+                transfer = partial(book.transfer_entries, entries, world.unique_name, is_move=is_move)
+                submenu.addAction(world.name, transfer)
         if len(entries) == 1:
-            remember = self.tr("Copy to memories…")
-            menu.addAction(
-                load_icon("memory", self._theme.palette.amber), remember, lambda: self.remember_requested.emit(entries[0])
-            )
+            icon, remember = load_icon("memory", self._theme.palette.amber), self.tr("Copy to memories…")
+            menu.addAction(icon, remember, lambda: self._copy_to_memories(entries[0]))
         menu.addSeparator()
         menu.addAction(load_icon("trash", muted), self.tr("Delete\tDel"), lambda: book.delete_entries(entries))
         return menu

@@ -12,7 +12,7 @@ from PySide6.QtCore import QByteArray, QMimeData, QModelIndex, QPersistentModelI
 
 from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.ui.core.theme import Theme
-from lethe_app.ui.pages.worlds.commands import MAX_SINGLE_REPLACEMENTS, order_key, sort_entries
+from lethe_app.ui.pages.worlds.entry_order import MAX_SINGLE_REPLACEMENTS, order_key, sort_entries
 from lethe_app.ui.pages.worlds.labels import format_keys, format_position
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 

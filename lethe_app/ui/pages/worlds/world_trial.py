@@ -2,36 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import cached_property
 from operator import attrgetter
 from uuid import UUID
 
-from PySide6.QtCore import QObject, QSignalBlocker, QTimer, Signal
-from PySide6.QtGui import QColor, QTextCharFormat, QTextCursor
-from PySide6.QtWidgets import (
-    QBoxLayout,
-    QCheckBox,
-    QFrame,
-    QHBoxLayout,
-    QSplitter,
-    QTextEdit,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtCore import QSignalBlocker, QTimer, Signal
+from PySide6.QtGui import QColor, QResizeEvent, QTextCharFormat, QTextCursor
+from PySide6.QtWidgets import QBoxLayout, QCheckBox, QFrame, QTextEdit
 
 from lethe_app.domain.chat import Message
 from lethe_app.services.worlds.world_trial import TrialEntryResult, TrialInput, TrialOutcome, WorldTrials
 from lethe_app.ui.core.formatting import format_count, format_token_count
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3
-from lethe_app.ui.core.theme import Theme, interface_font_size, mix_colours
+from lethe_app.ui.core.theme import interface_font_size, mix_colours
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.worlds.editor_state import WorldEditorState
 from lethe_app.ui.pages.worlds.labels import explain_result
 from lethe_app.ui.widgets.buttons import build_button
 from lethe_app.ui.widgets.fields import NoWheelComboBox
 from lethe_app.ui.widgets.labels import create_text_label
+from lethe_app.ui.widgets.layouts import build_column, build_row
 from lethe_app.ui.widgets.table import Table
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 from lethe_app.ui.widgets.text_area import TextAreaField
@@ -39,6 +29,8 @@ from lethe_app.ui.widgets.text_area import TextAreaField
 RUN_DELAY_MS = 200
 """Pause in typing, in milliseconds, before a test is run."""
 REPEAT_COUNT = 20
+MAX_MESSAGES = 40
+"""Messages of the open conversation that can be chosen as test text."""
 REASON_COLUMN = 1
 """Index of the reason column."""
 SIDE_BY_SIDE_MIN_WIDTH = 760
@@ -46,16 +38,16 @@ SIDE_BY_SIDE_MIN_WIDTH = 760
 
 
 class WorldTrialPanel(QFrame):
-    """Form and results of a test; `run_requested` is emitted when another test is to be run."""
+    """Form and results of a test of the world on display; a new test cancels the running one."""
 
-    run_requested = Signal()
     result_opened = Signal(object)
     """The result whose entry is to be shown in the editor."""
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, context: PageContext, trials: WorldTrials, book: WorldEditorState) -> None:
+        super().__init__()
         self.setObjectName("trial_panel")
         self.setAccessibleName(self.tr("Test entries"))
+        self._context, self._trials, self._book, theme = context, trials, book, context.theme
         self._theme = theme
         self._messages: list[Message] = []
         self._outcome = TrialOutcome()
@@ -91,39 +83,22 @@ class WorldTrialPanel(QFrame):
         ]
 
     def _build(self) -> None:
-        left, right = QVBoxLayout(), QVBoxLayout()
-        for column in (left, right):
-            column.setContentsMargins(SPACE_3, SPACE_2, SPACE_3, SPACE_3)
-            column.setSpacing(SPACE_2)
-        switches = QHBoxLayout()
-        switches.setSpacing(SPACE_3)
-        switches.addWidget(self.this_world_check)
-        switches.addStretch(1)
-        switches.addWidget(self.repeat_button)
-        left.addWidget(self.message_box)
-        left.addWidget(self.text_field)
-        left.addLayout(switches)
-        left.addWidget(self.ignore_history_check)
-        left.addStretch(1)
-        right.addWidget(self.summary_label)
-        right.addWidget(self.table, 1)
-        right.addWidget(self.full_reason_label)
-        right.setSpacing(SPACE_1)
-        self._halves_layout = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
-        self._halves_layout.setContentsMargins(0, 0, 0, 0)
-        self._halves_layout.setSpacing(0)
-        self._halves_layout.addLayout(left, 4)
-        self._halves_layout.addLayout(right, 8)
+        switches = build_row(self.this_world_check, 1, self.repeat_button, spacing=SPACE_3)
+        margins = (SPACE_3, SPACE_2, SPACE_3, SPACE_3)
+        inputs = (self.message_box, self.text_field, switches, self.ignore_history_check, 1)
+        left = build_column(*inputs, spacing=SPACE_2, margins=margins)
+        results = (self.summary_label, (self.table, 1), self.full_reason_label)
+        self._halves_layout = build_row((left, 4), (build_column(*results, spacing=SPACE_1, margins=margins), 8), parent=self)
         self.table.setColumnHidden(3, True)
         self.table.setMinimumHeight(96)
 
     def _connect(self) -> None:
-        self._run_timer.timeout.connect(self.run_requested)
+        self._run_timer.timeout.connect(self.run)
         self.text_field.edited.connect(self._on_text_edited)
         self.message_box.activated.connect(self._on_message_picked)
-        self.ignore_history_check.toggled.connect(lambda _on: self.run_requested.emit())
-        self.this_world_check.toggled.connect(lambda _on: self.run_requested.emit())
-        self.repeat_button.toggled.connect(self._set_repeated)
+        for button in (self.ignore_history_check, self.this_world_check, self.repeat_button):
+            button.toggled.connect(lambda _on: self.run())
+        self.repeat_button.toggled.connect(lambda is_on: self.table.setColumnHidden(3, not is_on))
         self.table.current_changed.connect(lambda _one: self._highlight_keys())
         self.table.current_changed.connect(lambda _one: self._show_full_reason())
         self.table.opened.connect(self.result_opened)
@@ -137,18 +112,10 @@ class WorldTrialPanel(QFrame):
         index = self.message_box.currentIndex() - 1
         return self._messages[index].id if 0 <= index < len(self._messages) else None
 
-    @property
-    def repeat_count(self) -> int:
-        return REPEAT_COUNT if self.repeat_button.isChecked() else 1
-
-    def schedule_run(self) -> None:
-        """Run the test again after a short delay, because something relevant has changed."""
-        if not self.isHidden():
-            self._run_timer.start()
-
-    def show_messages(self, messages: Sequence[Message]) -> None:
-        """Offer messages of the open conversation, newest first."""
-        self._messages = list(messages)
+    async def load_messages(self) -> None:
+        """Load the messages of the open conversation that can be chosen, newest first."""
+        session = self._context.current_session()
+        self._messages = list(await self._trials.list_messages(session, MAX_MESSAGES)) if session is not None else []
         with QSignalBlocker(self.message_box):
             self.message_box.clear()
             self.message_box.addItem(self.tr("Custom text"))
@@ -156,10 +123,34 @@ class WorldTrialPanel(QFrame):
                 text = " ".join(message.content.split())
                 self.message_box.addItem(f"{message.speaker_name}: {text[:70]}{'…' if len(text) > 70 else ''}")
 
+    def run(self) -> None:
+        """Run the test now."""
+        self._context.tasks.start_task(self._run(), key="world-trial")
+
+    async def _run(self) -> None:
+        world = self._book.world
+        if world is None or self.isHidden():
+            return
+        trial = TrialInput(
+            world,
+            self.text_field.text,
+            self._context.current_session(),
+            self.message_id,
+            alone=self.this_world_check.isChecked(),
+            fresh=self.ignore_history_check.isChecked(),
+            times=REPEAT_COUNT if self.repeat_button.isChecked() else 1,
+        )
+        self._show_outcome(await self._trials.run(trial))
+
+    def schedule_run(self) -> None:
+        """Run the test again after a short delay, because something relevant has changed."""
+        if not self.isHidden():
+            self._run_timer.start()
+
     def _on_message_picked(self, index: int) -> None:
         if index:
             self.text_field.set_text(self._messages[index - 1].content)
-        self.run_requested.emit()
+        self.run()
 
     def _on_text_edited(self, _text: str) -> None:
         if self.message_box.currentIndex() > 0:
@@ -168,13 +159,9 @@ class WorldTrialPanel(QFrame):
         self.text_field.setExtraSelections([])
         self._run_timer.start()
 
-    def _set_repeated(self, is_repeated: bool) -> None:
-        self.table.setColumnHidden(3, not is_repeated)
-        self.run_requested.emit()
-
     # Results.
 
-    def show_outcome(self, outcome: TrialOutcome) -> None:
+    def _show_outcome(self, outcome: TrialOutcome) -> None:
         """Show the result: entries, total cost, and the matched keys in the text."""
         self._outcome = outcome
         self.rows.set_rows(outcome.tried)
@@ -229,8 +216,8 @@ class WorldTrialPanel(QFrame):
     def _text_colour(self, result: TrialEntryResult) -> str:
         return "" if result.cause is not None else self._theme.palette.muted
 
-    def resizeEvent(self, event: object) -> None:
-        super().resizeEvent(event)  # type: ignore[arg-type]  # Qt's own
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
         is_side_by_side = self.fits_beside(self.width())
         self._halves_layout.setDirection(
             QBoxLayout.Direction.LeftToRight if is_side_by_side else QBoxLayout.Direction.TopToBottom
@@ -252,84 +239,3 @@ def _format_share(result: TrialEntryResult) -> str:
 def _utf16_position(text: str, position: int) -> int:
     """Return the position of a character in UTF-16 code units, in which QTextCursor counts."""
     return len(text[:position].encode("utf-16-le", "surrogatepass")) // 2
-
-
-MAX_MESSAGES = 40
-"""Messages of the open conversation that can be chosen as test text."""
-
-
-class WorldTrial(QObject):
-    """Runs tests for the test bench; a new test cancels the running one."""
-
-    opened = Signal(str, object)
-    """File stem of the world and GUID of the entry to show."""
-
-    def __init__(self, context: PageContext, trials: WorldTrials, book: WorldEditorState, splitter: QSplitter) -> None:
-        """Create the trial; the test bench is added to `splitter` when it is first opened."""
-        super().__init__()
-        self._context, self._book, self._splitter = context, book, splitter
-        self._trials = trials
-        self._messages: Sequence[Message] | None = None
-
-    @cached_property
-    def panel(self) -> WorldTrialPanel:
-        """The test bench, created at first use."""
-        panel = WorldTrialPanel(self._context.theme)
-        panel.hide()
-        self._splitter.addWidget(panel)
-        self._splitter.setSizes([420, 230])
-        panel.run_requested.connect(lambda: self._context.tasks.start_task(self._run_trial(), key="world-trial"))
-        panel.result_opened.connect(self._open_result)
-        if self._messages is not None:
-            panel.show_messages(self._messages)
-        return panel
-
-    @property
-    def is_open(self) -> bool:
-        return self._has_panel and not self.panel.isHidden()
-
-    def contains_widget(self, widget: QWidget | None) -> bool:
-        """Return whether a widget is part of the test bench."""
-        return widget is not None and self._has_panel and self.panel.isAncestorOf(widget)
-
-    @property
-    def _has_panel(self) -> bool:
-        return "panel" in vars(self)
-
-    async def load_messages(self) -> None:
-        """Load the messages of the open conversation that can be chosen."""
-        session = self._context.current_session()
-        if session is not None:
-            self._messages = await self._trials.list_messages(session, MAX_MESSAGES)
-            if self._has_panel:
-                self.panel.show_messages(self._messages)
-
-    def schedule_run(self) -> None:
-        """Run the test again because a world was changed."""
-        if self._has_panel:
-            self.panel.schedule_run()
-
-    def toggle_panel(self) -> None:
-        """Open the test bench and focus its text, or close it."""
-        self.panel.setVisible(self.panel.isHidden())
-        if self.is_open:
-            self.panel.text_field.setFocus()
-            self.panel.run_requested.emit()
-
-    def _open_result(self, tried: TrialEntryResult) -> None:
-        self.opened.emit(tried.world.unique_name, tried.entry.guid)
-
-    async def _run_trial(self) -> None:
-        world, panel = self._book.world, self.panel
-        if world is None or panel.isHidden():
-            return
-        trial = TrialInput(
-            world,
-            panel.text_field.text,
-            self._context.current_session(),
-            panel.message_id,
-            alone=panel.this_world_check.isChecked(),
-            fresh=panel.ignore_history_check.isChecked(),
-            times=panel.repeat_count,
-        )
-        panel.show_outcome(await self._trials.run(trial))

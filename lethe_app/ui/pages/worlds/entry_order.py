@@ -1,11 +1,9 @@
-"""Edits of worlds as pure functions that return a changed copy, and the undo command for them."""
+"""Order of the entries of a world, and its edits as pure functions that return a changed copy."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable
 from uuid import UUID
-
-from PySide6.QtGui import QUndoCommand
 
 from lethe_app.domain.worldinfo import World, WorldEntry
 
@@ -13,39 +11,6 @@ ORDER_STEP = 10
 """Gap between the orders of consecutive entries, which leaves room for others."""
 MAX_SINGLE_REPLACEMENTS = 20
 """Changed entries that are replaced one by one; above it the whole list is rebuilt."""
-
-
-WorldChange = tuple[World, World]
-"""World before and after an edit."""
-
-
-class WorldEdit(QUndoCommand):
-    """Undo command that replaces worlds; consecutive edits with the same `merge_key` key, such as typing in a field, are one
-    step.
-    """
-
-    def __init__(
-        self, title: str, changes: Sequence[WorldChange], apply_worlds: Callable[[Sequence[World]], None], merge_key: str = ""
-    ) -> None:
-        super().__init__(title)
-        self.changes, self._apply_worlds, self.merge_key = list(changes), apply_worlds, merge_key
-
-    def id(self) -> int:
-        # The id of a QUndoCommand is a C int; -1 means that it never merges.
-        return hash(self.merge_key) & 0x7FFFFFFF if self.merge_key else -1
-
-    def mergeWith(self, other: QUndoCommand) -> bool:
-        if not isinstance(other, WorldEdit) or other.merge_key != self.merge_key:
-            return False
-        self.changes = [(old, new) for (old, _), (_, new) in zip(self.changes, other.changes, strict=True)]
-        self.setObsolete(all(old == new for old, new in self.changes))
-        return True
-
-    def redo(self) -> None:
-        self._apply_worlds([new for _old, new in self.changes])
-
-    def undo(self) -> None:
-        self._apply_worlds([old for old, _new in self.changes])
 
 
 def replace_entries(world: World, entries: Iterable[WorldEntry]) -> World:
@@ -58,16 +23,6 @@ def replace_entries(world: World, entries: Iterable[WorldEntry]) -> World:
         if guid in guids:  # which is much faster than a loop over ten thousand, and happens at every key press
             result[guids.index(guid)] = entry
     return world.model_copy(update={"entries": result})
-
-
-def append_entries(world: World, entries: Sequence[WorldEntry]) -> World:
-    """Return the world with more entries at its end."""
-    return world.model_copy(update={"entries": [*world.entries, *entries]})
-
-
-def remove_entries(world: World, guids: Collection[UUID]) -> World:
-    """Return the world without the entries of these GUIDs."""
-    return world.model_copy(update={"entries": [entry for entry in world.entries if entry.guid not in guids]})
 
 
 def find_entry(world: World | None, guid: UUID | None) -> WorldEntry | None:
@@ -123,8 +78,3 @@ def _with_order(entry: WorldEntry, order: int) -> WorldEntry:
 def order_key(entry: WorldEntry) -> tuple[int, int, str, UUID]:
     """Return the sort key of entries at the same position."""
     return entry.order, entry.priority, entry.name, entry.guid
-
-
-def with_fields(entry: WorldEntry, fields: Mapping[str, object]) -> WorldEntry:
-    """Return the entry with changed fields; the values must be valid, as they are not checked."""
-    return entry.model_copy(update=dict(fields))
