@@ -107,8 +107,8 @@ LONG_PATTERNS = 4
 LONG_WORD_LISTS = 28
 """How many are left over of patterns and of word lists that are longer; the numbers may only fall."""
 BUDGET: dict[str, tuple[int, int, int]] = {
-    "ui": (29584, 3551, 407),
-    "services": (15281, 1681, 294),
+    "ui": (29294, 3518, 405),
+    "services": (15224, 1674, 293),
     "brain": (8696, 891, 163),
     "storage": (4269, 515, 60),
     "llm": (3616, 411, 70),
