@@ -14,8 +14,7 @@ from lethe_app.domain.bundle import BundleCounts
 from lethe_app.ui.core.file_transfers import FileTransfers
 from lethe_app.ui.core.formatting import format_count, format_memory_count, format_message_count
 from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4, SPACE_6
-from lethe_app.ui.dialogs.dialogs import ContentDialog
-from lethe_app.ui.dialogs.scrolling_dialog import fitting_height, max_dialog_size
+from lethe_app.ui.dialogs.dialogs import ContentDialog, fitting_height, max_dialog_size
 from lethe_app.ui.widgets.labels import create_text_label
 from lethe_app.ui.widgets.layouts import build_column, build_row
 

@@ -12,8 +12,7 @@ from PySide6.QtWidgets import QCheckBox, QLabel, QLineEdit, QSizePolicy, QWidget
 from lethe_app.domain.persona import Persona
 from lethe_app.ui.core.formatting import insert_break_points, shorten_text
 from lethe_app.ui.core.palette import SPACE_1, SPACE_3
-from lethe_app.ui.dialogs.dialogs import QuestionDialog
-from lethe_app.ui.dialogs.scrolling_dialog import fitting_height, max_dialog_size
+from lethe_app.ui.dialogs.dialogs import QuestionDialog, fitting_height, max_dialog_size
 from lethe_app.ui.widgets.labels import create_text_label
 from lethe_app.ui.widgets.layouts import build_column, build_row
 

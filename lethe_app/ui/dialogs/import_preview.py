@@ -11,8 +11,7 @@ from lethe_app.domain.import_notes import ImportNote
 from lethe_app.services.imports.plan import TEMPLATES, ExcerptKind, ImportItem, ImportPlan, ItemAction, ItemKind, fill_note
 from lethe_app.ui.core.formatting import format_count, format_message_count, join_with_and, shorten_text
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_6
-from lethe_app.ui.dialogs.dialogs import QuestionDialog
-from lethe_app.ui.dialogs.scrolling_dialog import fitting_height, max_dialog_size
+from lethe_app.ui.dialogs.dialogs import QuestionDialog, fitting_height, max_dialog_size
 from lethe_app.ui.widgets.fields import NoWheelComboBox
 from lethe_app.ui.widgets.labels import build_heading, build_small_label, create_text_label
 from lethe_app.ui.widgets.layouts import build_column, build_row

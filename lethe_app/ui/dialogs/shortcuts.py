@@ -12,8 +12,7 @@ from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4, SPACE_
 from lethe_app.ui.core.routes import ActionGroup
 from lethe_app.ui.core.search_terms import action_search_text
 from lethe_app.ui.core.word_search import rank_items
-from lethe_app.ui.dialogs.dialogs import create_close_button
-from lethe_app.ui.dialogs.scrolling_dialog import max_dialog_size
+from lethe_app.ui.dialogs.dialogs import create_close_button, max_dialog_size
 from lethe_app.ui.widgets.labels import build_small_label
 from lethe_app.ui.widgets.layouts import build_column, build_row
 

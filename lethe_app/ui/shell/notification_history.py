@@ -11,8 +11,7 @@ from PySide6.QtWidgets import QApplication, QDialog, QFrame, QWidget
 from lethe_app.ui.core.actions import action_title
 from lethe_app.ui.core.labels.dates import format_time
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4, SPACE_6
-from lethe_app.ui.dialogs.dialogs import create_close_button
-from lethe_app.ui.dialogs.scrolling_dialog import GrowingScrollArea, fitting_height
+from lethe_app.ui.dialogs.dialogs import GrowingScrollArea, create_close_button, fitting_height
 from lethe_app.ui.widgets.buttons import build_button
 from lethe_app.ui.widgets.labels import build_small_label, create_text_label
 from lethe_app.ui.widgets.layouts import build_column

@@ -13,7 +13,7 @@ from lethe_app.services.preferences import Preferences
 from lethe_app.services.speech.piper_engine import PiperEngine
 from lethe_app.services.speech.voices import SYSTEM_PREFIX, PreparedSentence, SpeechEngine, SpokenSentence, Voice
 from lethe_app.ui.speech import worker
-from lethe_app.ui.speech.protocol import (
+from lethe_app.ui.speech.worker import (
     ListVoices,
     PlayAudio,
     SayText,

@@ -1,4 +1,4 @@
-"""Sound process: speaks with the voices of the system and plays sounds, so that the window never waits for either.
+"""Sound process and its messages: it speaks with the voices of the system and plays sounds, so that the window never waits.
 
 Connecting to a speech service takes up to five seconds, during which Qt holds the interpreter, and a missing library of the
 system ends nothing but this process. It serves until the pipe ends, which also happens when the window is gone.
@@ -17,22 +17,87 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QBuffer, QCoreApplication, QIODevice, QLocale, QObject, QTimer, Signal
 
 from lethe_app.services.speech.voices import SYSTEM_PREFIX, Voice
-from lethe_app.ui.speech.protocol import (
-    ListVoices,
-    PlayAudio,
-    SayText,
-    SilenceAll,
-    SoundEnded,
-    SoundFailed,
-    SoundReport,
-    SoundRequest,
-    SoundStarted,
-    VoicesListed,
-)
 
 if TYPE_CHECKING:
     from PySide6.QtMultimedia import QAudioSink
     from PySide6.QtTextToSpeech import QTextToSpeech, QVoice
+
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class ListVoices:
+    """Request for the voices of the system."""
+
+    job: int
+
+
+@dataclass(frozen=True)
+class SayText:
+    """Request to speak a text with a voice of the system."""
+
+    job: int
+    text: str
+    voice_id: str
+    rate: float
+    """Speaking rate, 1 for the voice's own."""
+    volume: float
+    """Loudness from 0 to 1."""
+
+
+@dataclass(frozen=True)
+class PlayAudio:
+    """Request to play a sound of 16-bit samples."""
+
+    job: int
+    samples: bytes
+    sample_rate: int
+    channels: int
+    volume: float
+
+
+@dataclass(frozen=True)
+class SilenceAll:
+    """Request to end every job up to `job` at once."""
+
+    job: int
+
+
+@dataclass(frozen=True)
+class VoicesListed:
+    """Answer to `ListVoices`."""
+
+    job: int
+    voices: tuple[Voice, ...]
+
+
+@dataclass(frozen=True)
+class SoundStarted:
+    """Report that the first sound of a job was handed to the system."""
+
+    job: int
+
+
+@dataclass(frozen=True)
+class SoundEnded:
+    """Report that a job has ended, or was silenced."""
+
+    job: int
+
+
+@dataclass(frozen=True)
+class SoundFailed:
+    """Report that a job cannot be done."""
+
+    job: int
+    message: str
+    remedy: str = ""
+
+
+SoundRequest = ListVoices | SayText | PlayAudio
+SoundReport = VoicesListed | SoundStarted | SoundEnded | SoundFailed
+
 
 DEBIAN_PACKAGES = {"libpulse.so.0": "libpulse0", "libGL.so.1": "libgl1", "libspeechd.so.2": "libspeechd2"}
 """Library of the system that Qt's sound needs → the Debian package that holds it."""

@@ -20,9 +20,8 @@ from lethe_app.storage.bundles.export import PersonaExport
 from lethe_app.storage.memory.facts import FactStore
 from lethe_app.ui.core.file_transfers import FileTransfers
 from lethe_app.ui.core.routes import PersonaRoute
-from lethe_app.ui.dialogs.bundle_export import BundleExportDialog
-from lethe_app.ui.dialogs.bundle_import import BundleImportDialog
 from lethe_app.ui.dialogs.bundle_parts import TransferProgressDialog, run_with_progress
+from lethe_app.ui.dialogs.bundles import BundleExportDialog, BundleImportDialog
 from lethe_app.ui.shell.activity_list import ActivityRow
 from tests.interchange.packed import PERSONA, archive, members, packed
 from tests.ui.activity_rows import activity_rows

@@ -31,15 +31,13 @@ from lethe_app.services.imports.plan import Excerpt, ExcerptKind, ImportItem, Im
 from lethe_app.services.personas.bundles import ExportPreview
 from lethe_app.ui.controllers.erasure import DayChoice, DayErasureDialog, ErasureDialog
 from lethe_app.ui.core.theme import Theme
-from lethe_app.ui.dialogs.bundle_export import BundleExportDialog
-from lethe_app.ui.dialogs.bundle_import import BundleImportDialog
 from lethe_app.ui.dialogs.bundle_parts import AVATAR_SIZE, TransferProgressDialog
-from lethe_app.ui.dialogs.dialogs import AboutDialog, ConfirmDialog
+from lethe_app.ui.dialogs.bundles import BundleExportDialog, BundleImportDialog
+from lethe_app.ui.dialogs.dialogs import AboutDialog, ConfirmDialog, GrowingScrollArea
 from lethe_app.ui.dialogs.group import GroupDialog
 from lethe_app.ui.dialogs.image_crop import CropDialog
 from lethe_app.ui.dialogs.import_preview import ImportPreviewDialog
 from lethe_app.ui.dialogs.message_details import MessageDetailsDialog
-from lethe_app.ui.dialogs.scrolling_dialog import GrowingScrollArea
 from lethe_app.ui.dialogs.shortcuts import ShortcutsDialog
 from lethe_app.ui.pages.facts.dialogs import MergeFactsDialog, NewFactDialog
 from lethe_app.ui.pages.irrelevant_memories.page import FeedbackRow, ReasonDialog

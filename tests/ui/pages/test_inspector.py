@@ -18,9 +18,8 @@ from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.pages.inspector.colours import section_colours, section_tints, section_title
 from lethe_app.ui.pages.inspector.diff import LineChange, common_prefix_length, compare_prompts, part_at, split_lines
 from lethe_app.ui.pages.inspector.page import CHANGES_TAB, InspectorPage
-from lethe_app.ui.pages.inspector.summary import PromptSummary, format_cost
+from lethe_app.ui.pages.inspector.summary import PromptSummary, format_cost, format_percent
 from lethe_app.ui.pages.inspector.text import PromptText, utf16_length
-from lethe_app.ui.pages.inspector.token_shares import format_percent
 from tests.ui.test_accessibility import ENOUGH, contrast, nameless
 from tests.ui.window_scene import Scene, opened, until
 

@@ -18,8 +18,7 @@ from lethe_app.errors import FileError
 from lethe_app.services.events import ModelReady
 from lethe_app.services.personas.presets import PresetService, StoredPreset
 from lethe_app.ui.pages.presets.page import PresetPage
-from lethe_app.ui.pages.presets.probability_bars import display_token, format_percent
-from lethe_app.ui.pages.presets.sampler_preview import format_omitted_samplers
+from lethe_app.ui.pages.presets.sampler_preview import display_token, format_omitted_samplers, format_percent
 from lethe_app.ui.widgets.fields import escape_text, unescape_text
 from tests.ui.form_fields import error_below, field_of
 from tests.ui.window_scene import Scene, opened, until

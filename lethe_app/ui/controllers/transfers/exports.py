@@ -51,7 +51,7 @@ class BundleExporter(Controller):
 
     async def export_persona(self, persona_id: str, scope: BundleScope) -> None:
         """Ask for scope and target file, then start the export of a persona."""
-        from lethe_app.ui.dialogs.bundle_export import BundleExportDialog  # noqa: PLC0415 - rarely needed
+        from lethe_app.ui.dialogs.bundles import BundleExportDialog  # noqa: PLC0415 - rarely needed
 
         offer = await self._bundles.preview_export(persona_id)
         avatar = self._directory.render_avatar(offer.persona, AVATAR_SIZE)

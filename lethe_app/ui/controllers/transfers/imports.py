@@ -53,7 +53,7 @@ class BundleImporter(Controller):
         self._tasks.start_task(self._confirm_and_import(file))
 
     async def _confirm_and_import(self, file: Path) -> None:
-        from lethe_app.ui.dialogs.bundle_import import BundleImportDialog  # noqa: PLC0415 - rarely needed
+        from lethe_app.ui.dialogs.bundles import BundleImportDialog  # noqa: PLC0415 - rarely needed
 
         bundles, transfers = self._bundles, self._file_transfers
         async with self._import_lock:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import partial
 from uuid import UUID
 
-from PySide6.QtCore import QCoreApplication, QLocale, Qt, QTimer
+from PySide6.QtCore import QCoreApplication, QLocale, Qt
 from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from lethe_app.domain.clock import now
@@ -21,7 +21,9 @@ from lethe_app.services.mood import MoodService
 from lethe_app.services.personas.inner_life import (
     MAX_PLAN_CHARACTERS,
     ActiveGoal,
+    GoalService,
     InnerLife,
+    Week,
     build_journal_entry,
     today,
 )
@@ -39,19 +41,58 @@ from lethe_app.ui.pages.field_saver import FieldSaver
 from lethe_app.ui.pages.mind.labels import format_expiry
 from lethe_app.ui.pages.mind.mood_card import MoodCard
 from lethe_app.ui.pages.mind.reminders import ReminderDialog, ReminderForm
-from lethe_app.ui.pages.mind.texts import CONTENT, NOTICE, REQUEST, THOUGHTS, MindTexts
 from lethe_app.ui.pages.mind.writings import EntryDialog, MindNote, WritingList
-from lethe_app.ui.pages.page import Page
 from lethe_app.ui.pages.persona_selector import PersonaSelector
-from lethe_app.ui.pages.undo_commands import CommandRunner
+from lethe_app.ui.pages.record_page.base import ReloadingPage
 from lethe_app.ui.widgets.card_column import CardColumn
 from lethe_app.ui.widgets.form import build_field_label
 from lethe_app.ui.widgets.labels import build_small_label
 from lethe_app.ui.widgets.layouts import build_column, build_row
 from lethe_app.ui.widgets.text_area import TextAreaField
 
-RELOAD_DELAY_MS = 300
 MAX_TITLE_LENGTH = 40
+
+
+THOUGHTS, REQUEST, NOTICE = "thoughts", "request", "notice"
+"""Names of the fields for personal thoughts, for what goals are to be about, and for guidelines. A plan has the name of its
+day, the text of a memory the name `CONTENT`.
+"""
+CONTENT = "content"
+
+
+class MindTexts:
+    """Loads the texts of a persona, and stores those of a persona or of a memory."""
+
+    def __init__(
+        self, inner_life: InnerLife, week: Week, goals: GoalService, memory: MemoryService, memory_lists: MemoryLists
+    ) -> None:
+        self._inner_life, self._week, self._goals = inner_life, week, goals
+        self._memory, self._memory_lists = memory, memory_lists
+
+    async def load_texts(self, persona_id: str) -> dict[str, str]:
+        """Return the texts of a persona by the name of their field."""
+        plans, request = await self._week.load_plans(persona_id), await self._goals.load_request(persona_id)
+        thoughts = await self._inner_life.load_thoughts(persona_id)
+        texts = {THOUGHTS: thoughts, REQUEST: request.request, NOTICE: request.notice}
+        return texts | {str(day): plan for day, plan in plans.items()}
+
+    async def store_texts(self, record: Hashable, texts: Mapping[str, object]) -> None:
+        """Store texts of the persona with this unique name, or of the memory with this GUID. Raise LetheError."""
+        if isinstance(record, UUID):
+            # Read again, because other fields of the memory may have been changed in the background.
+            current = await self._memory_lists.load_memory(record)
+            await self._memory.edit(current.model_copy(update=dict(texts)))
+            return
+        persona_id = str(record)
+        for day in Weekday:
+            if day in texts:
+                await self._week.save_plan(persona_id, day, str(texts[day]))
+        if THOUGHTS in texts:
+            await self._inner_life.save_thoughts(persona_id, str(texts[THOUGHTS]))
+        if texts.keys() & {REQUEST, NOTICE}:
+            stored = await self._goals.load_request(persona_id)
+            request, notice = texts.get(REQUEST, stored.request), texts.get(NOTICE, stored.notice)
+            await self._goals.save_request(persona_id, str(request), str(notice))
 
 
 @dataclass(frozen=True)
@@ -68,15 +109,14 @@ class MindPageServices:
     preferences: Preferences
 
 
-class MindPage(Page):
+class MindPage(ReloadingPage):
     """Page of cards; every edit on them can be undone, and typed text is stored after a pause."""
 
     def __init__(
         self, context: PageContext, persona_selector: PersonaSelector, services: MindPageServices, texts: MindTexts
     ) -> None:
-        super().__init__(context.theme, QCoreApplication.translate("MindPage", "Mind"))
-        self._context, self._services, self._mind_texts = context, services, texts
-        self.persona_selector = persona_selector
+        super().__init__(context, QCoreApplication.translate("MindPage", "Mind"), persona_selector)
+        self._services, self._mind_texts = services, texts
         self.fields: dict[str, TextAreaField] = {}
         """Field of each text of the persona."""
         self._undo_titles: dict[str, str] = {}
@@ -85,25 +125,21 @@ class MindPage(Page):
         """Text of a persona or memory by the name of its field: the stored one, or a typed one that is about to be stored."""
         self._shown_persona_id = ""
         """Persona whose mind is on display, to whom every edit belongs; another one may be chosen, but not loaded yet."""
-        self.undo = CommandRunner(self.undo_stack, context.tasks, self._schedule_reload)
         report_error = context.notifier.report_error
         self.saver = FieldSaver(self.undo_stack, context.tasks, report_error, texts.store_texts, self._show_text)
-        self._build()
-        self._connect()
-        self.persona_selector.emit_chosen()
-
-    def persona_choice(self) -> PersonaSelector:
-        return self.persona_selector
+        self._build(persona_selector)
+        self._connect(persona_selector)
+        persona_selector.emit_chosen()
 
     # building
 
-    def _build(self) -> None:
-        self.persona_selector.setAccessibleName(self.tr("Persona"))
-        self.persona_selector.setToolTip(self.tr("Persona"))
+    def _build(self, persona_selector: PersonaSelector) -> None:
+        persona_selector.setAccessibleName(self.tr("Persona"))
+        persona_selector.setToolTip(self.tr("Persona"))
         self.mood_card, self.sheet = MoodCard(self.theme), CardColumn()
         checks = (self.mood_card.moods_check, self.mood_card.fixed_check)
         head_margins = (SPACE_4, SPACE_3, SPACE_4, SPACE_2)
-        self.body.addLayout(build_row(self.persona_selector, 1, *checks, spacing=SPACE_4, margins=head_margins))
+        self.body.addLayout(build_row(persona_selector, 1, *checks, spacing=SPACE_4, margins=head_margins))
         self.body.addWidget(self.sheet, 1)
         self.sheet.add_widget(self.mood_card)
         self.reminder_form = ReminderForm(self.theme, self._parse_date)
@@ -166,19 +202,12 @@ class MindPage(Page):
             column.addWidget(widget)
         return column
 
-    def _connect(self) -> None:
-        self._reload_timer = QTimer(self, singleShot=True, interval=RELOAD_DELAY_MS)
-        self._reload_timer.timeout.connect(self._schedule_reload)
+    def _connect(self, persona_selector: PersonaSelector) -> None:
         services, tasks = self._services, self._context.tasks
-        self._unsubscribers: list[Callable[[], None]] = [
-            services.moods.changed.add(self._on_mind_changed),
-            services.inner_life.changed.add(self._on_mind_changed),
-            services.sessions.changed.add(self._on_mind_changed),
-            services.library.changed.add(lambda _none: self._reload_timer.start()),
-            services.preferences.changed.add(lambda _settings: self._reload_timer.start()),
-        ]
+        self.follow(services.moods.changed, services.inner_life.changed, services.sessions.changed)
+        self.follow(services.library.changed, services.preferences.changed)
         self.theme.changed.connect(self.mood_card.apply_theme)
-        self.persona_selector.chosen.connect(self._show_persona)
+        persona_selector.chosen.connect(self._show_persona)
         self.mood_card.mood_chosen.connect(self._set_mood)
         self.mood_card.moods_toggled.connect(self._set_moods_enabled)
         self.mood_card.fixed_toggled.connect(
@@ -187,7 +216,9 @@ class MindPage(Page):
         self.mood_card.enable_for_all_requested.connect(
             lambda: self._set_preference(self.tr("enabling moods"), "mood_handling", value=True)
         )
-        self.reminder_form.reminder_entered.connect(lambda text, when: tasks.start_task(self._add_reminder(text, when)))
+        self.reminder_form.reminder_entered.connect(
+            lambda text, when: self._add_memory(self.tr("adding a reminder"), build_reminder(text, when))
+        )
         self.reminder_form.edit_requested.connect(
             lambda memory: tasks.start_task(self._edit_reminder(memory), key="mind dialog")
         )
@@ -199,7 +230,7 @@ class MindPage(Page):
         self.guard_undo(*self.fields.values(), self.goal_list, self.journal_list)
 
     def first_focus_widget(self) -> QWidget:
-        return self.persona_selector
+        return self.persona_selector if self.persona_selector is not None else self.back
 
     async def confirm_leave(self) -> bool:
         self.mood_card.emit_pending()
@@ -208,32 +239,21 @@ class MindPage(Page):
 
     def close_page(self) -> None:
         super().close_page()
-        self.persona_selector.close_field()
         self.saver.close()
-        self.undo.is_open = False
-        self._reload_timer.stop()
-        for unsubscribe in self._unsubscribers:
-            unsubscribe()
 
     # reading
-
-    def _on_mind_changed(self, persona_id: str) -> None:
-        if persona_id == self.persona_selector.persona_id:
-            self._reload_timer.start()
 
     def _show_persona(self, _persona: str) -> None:
         self.goal_list.reset_row_limit()
         self.journal_list.reset_row_limit()
         self.sheet.verticalScrollBar().setValue(0)
-        self._schedule_reload()
+        self.reload()
 
-    def _schedule_reload(self) -> None:
-        if self.persona_selector.persona_id:
-            self._context.tasks.start_task(self._reload(self.persona_selector.persona_id), key="mind")
-
-    async def _reload(self, persona_id: str) -> None:
+    async def load(self) -> None:
         """Load everything first, then show it in one go, so that what is on display always belongs to one persona."""
-        services = self._services
+        services, persona_id = self._services, self.persona_id
+        if not persona_id:
+            return
         persona = await services.library.persona(persona_id)
         dimensions, samples = await services.moods.list_dimensions(persona_id), await services.moods.load_history(persona_id)
         texts, reminders = await self._mind_texts.load_texts(persona_id), await services.reminders.reminders_of(persona_id)
@@ -305,11 +325,11 @@ class MindPage(Page):
             previous[:] = [await moods.set_mood(persona_id, dimension_id, value)]
 
         title = self.tr("setting {dimension}").format(dimension=self.mood_card.rows[dimension_id].dimension.title)
-        self.undo.run_command(title, redo_step, lambda: moods.restore_feeling(persona_id, dimension_id, previous[0]))
+        self.run_undoable(title, redo_step, lambda: moods.restore_feeling(persona_id, dimension_id, previous[0]))
 
     def _set_moods_enabled(self, enabled: bool) -> None:
         inner_life, persona_id = self._services.inner_life, self._shown_persona_id
-        self.undo.run_command(
+        self.run_undoable(
             self.tr("enabling moods") if enabled else self.tr("disabling moods"),
             lambda: inner_life.set_moods_enabled(persona_id, enabled=enabled),
             lambda: inner_life.set_moods_enabled(persona_id, enabled=not enabled),
@@ -318,7 +338,7 @@ class MindPage(Page):
     def _set_preference(self, title: str, name: str, *, value: bool) -> None:
         """Set a setting that applies to all personas."""
         preferences = self._services.preferences
-        self.undo.run_command(title, lambda: preferences.set(**{name: value}), lambda: preferences.set(**{name: not value}))
+        self.run_undoable(title, lambda: preferences.set(**{name: value}), lambda: preferences.set(**{name: not value}))
 
     def _parse_date(self, text: str) -> datetime | date | None:
         parsed = self._services.reminders.parse_date(text)
@@ -326,15 +346,12 @@ class MindPage(Page):
 
     def _add_memory(self, title: str, memory: MemoryUnit) -> None:
         service, persona_id = self._services.memory, self._shown_persona_id
-        self.undo.run_command(
+        self.run_undoable(
             title, lambda: service.memorize(persona_id, memory, check=False), lambda: service.forget_memory(memory.guid)
         )
 
-    async def _add_reminder(self, text: str, when: datetime | date) -> None:
-        self._add_memory(self.tr("adding a reminder"), build_reminder(text, when))
-
     async def _ask_journal_entry(self) -> None:
-        dialog = EntryDialog(self._context.dialog_parent, self.persona_selector.persona_name)
+        dialog = EntryDialog(self._context.dialog_parent, self.persona_name)
         if await run_dialog(dialog):
             entry = build_journal_entry(dialog.title_field.text(), dialog.text_field.text)
             self._add_memory(self.tr("adding a journal entry"), entry)
@@ -347,7 +364,7 @@ class MindPage(Page):
             end_time = memory.end_time + shift if memory.end_time is not None else None
             changes = {"content": text, "name": truncate_text(text), "added": moment, "end_time": end_time}
             edit, after = self._services.memory.edit, memory.model_copy(update=changes)
-            self.undo.run_command(self.tr("editing a reminder"), lambda: edit(after), lambda: edit(memory))
+            self.run_undoable(self.tr("editing a reminder"), lambda: edit(after), lambda: edit(memory))
 
     def _forget_memory(self, memory: MemoryUnit, title: str) -> None:
         """Move a memory to the trash and show a notification with an undo button, which works after the page was closed,
@@ -359,12 +376,9 @@ class MindPage(Page):
             await self.saver.save()
             await lists.forget_memories(persona_id, [memory.guid])
 
-        async def undo_step() -> None:
-            await lists.restore_memories(persona_id, [memory.guid])
-
-        self.undo.run_command(self.tr("deleting “{name}”").format(name=name), redo_step, undo_step)
-        notice = self.tr("“{name}” was moved to the Trash.").format(name=name)
-        self.undo.notify_undoable(self._context.notifier, notice, undo_step)
+        title, notice = self.tr("deleting “{name}”"), self.tr("“{name}” was moved to the Trash.")
+        undo_step = partial(lists.restore_memories, persona_id, [memory.guid])
+        self.run_undoable(title.format(name=name), redo_step, undo_step, notice.format(name=name))
 
 
 def truncate_text(name: str) -> str:

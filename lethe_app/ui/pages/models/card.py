@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -25,6 +25,7 @@ from lethe_app.services.sessions.archive_queue import ArchiveQueue
 from lethe_app.services.speech.dictation import Dictation
 from lethe_app.ui.core.labels.fields import field_title
 from lethe_app.ui.core.palette import SPACE_2, SPACE_4
+from lethe_app.ui.core.tasks import Work
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.models.embedder_use import EmbedderUse
 from lethe_app.ui.pages.models.labels import (
@@ -78,7 +79,7 @@ class ModelCard(CardColumn):
     ) -> None:
         super().__init__()
         self._context, self._services, self._undo_stack = context, services, undo_stack
-        self._embedder_use = embedder_use
+        self._embedder_use, self._spawn = embedder_use, context.tasks.start_task
         self._form: Form | None = None
         self._entry: ModelEntry | None = None
         self._is_advanced = False
@@ -113,19 +114,15 @@ class ModelCard(CardColumn):
     def _build_card(self, entry: ModelEntry) -> None:
         card, column = create_card(entry.model.name)
         self.fit_label = create_text_label("")
-        column.addWidget(self.fit_label)
+        self.memory_label, self.format_label = build_small_label(""), build_small_label("")
         self.progress_bar = QProgressBar()
         self.progress_bar.setTextVisible(False)
         self.progress_bar.setAccessibleName(self.tr("Loading"))
-        column.addWidget(self.progress_bar)
-        self.memory_label = build_small_label("")
-        column.addWidget(self.memory_label)
-        self.format_label = build_small_label("")
-        column.addWidget(self.format_label)
         self.trust_check = QCheckBox(self.tr("Trust this model anyway"))
         self.trust_check.setToolTip(self.tr("Let the model write facts and summaries although it failed the quality test."))
         self.trust_check.clicked.connect(self._change_trust)
-        column.addWidget(self.trust_check)
+        for widget in (self.fit_label, self.progress_bar, self.memory_label, self.format_label, self.trust_check):
+            column.addWidget(widget)
         buttons = FlowLayout(spacing=SPACE_2)
         self.load_button = build_button(self.tr("Load model"), lambda: self.load_model(entry.model), primary=True)
         self.unload_button = build_button(self.tr("Unload model"), lambda: self._spawn(self._services.models.unload()))
@@ -215,10 +212,15 @@ class ModelCard(CardColumn):
         elif not self._embedder_use.is_used(model):
             before = self._embedder_use.chosen_path
             title = self.tr("using {name} for memory search").format(name=model.name)
-            self._undo_stack.push(FieldChange(title, f"embedder {model.path}", before, str(model.path), self._apply_embedder))
+            self._push(title, f"embedder {model.path}", before, str(model.path), lambda path: self._use_embedder(str(path)))
 
-    def _apply_embedder(self, _name: str, path: object) -> None:
-        self._spawn(self._use_embedder(str(path)), "embedder")
+    def _push(self, title: str, name: str, before: object, after: object, apply_value: Callable[[object], Work]) -> None:
+        """Run what `apply_value` returns for a value now, as a command that can be undone."""
+
+        def run(_name: str, value: object) -> None:
+            self._spawn(apply_value(value), name)
+
+        self._undo_stack.push(FieldChange(title, name, before, after, run))
 
     async def _use_embedder(self, path: str) -> None:
         await self._embedder_use.use_model(path)
@@ -248,14 +250,8 @@ class ModelCard(CardColumn):
 
     def _show_embedder_state(self) -> None:
         """Show the state of an embedding model, which can be neither chatted with nor unloaded."""
-        for widget in (
-            self.progress_bar,
-            self.unload_button,
-            self.test_button,
-            self.format_label,
-            self.fit_label,
-            self.trust_check,
-        ):
+        labels = (self.progress_bar, self.format_label, self.fit_label)
+        for widget in (*labels, self.unload_button, self.test_button, self.trust_check):
             widget.hide()
         self.load_button.setText(self.tr("Use for memory search"))
         self._update_memory_label()
@@ -276,13 +272,10 @@ class ModelCard(CardColumn):
             self.trust_check.setChecked(verdict is not None and verdict.trusted_anyway)
 
     def _change_trust(self, trusted: bool) -> None:
-        self._undo_stack.push(FieldChange(self.trust_check.text(), "trusted", not trusted, trusted, self._apply_trust))
+        self._push(self.trust_check.text(), "trusted", not trusted, trusted, self._save_trust)
 
-    def _apply_trust(self, _name: str, trusted: object) -> None:
-        self._spawn(self._save_trust(trusted=bool(trusted)), "trust")
-
-    async def _save_trust(self, *, trusted: bool) -> None:
-        await self._services.qualification.trust_anyway(trusted=trusted)
+    async def _save_trust(self, trusted: object) -> None:
+        await self._services.qualification.trust_anyway(trusted=bool(trusted))
         if trusted:
             self._services.archive_queue.background.wake()
 
@@ -297,16 +290,10 @@ class ModelCard(CardColumn):
     async def _test_format(self) -> None:
         self.format_label.setText(self.tr("Testing the format…"))
         result = await self._services.model_trial.run_greeting()
-        passed_text, failed_text = (
-            self.tr("The model replied and stopped correctly"),
-            self.tr("The model did not stop, or wrote template tokens"),
-        )
-        verdict = passed_text if result.is_good else failed_text
+        passed = self.tr("The model replied and stopped correctly")
+        verdict = passed if result.is_good else self.tr("The model did not stop, or wrote template tokens")
         format_text = format_prompt_format(result.source)
         self.format_label.setText(f"{format_text} {verdict}: “{result.reply}”")
-
-    def _spawn(self, work: Any, key: str = "") -> None:  # noqa: ANN401 - a coroutine of any result
-        self._context.tasks.start_task(work, key=key)
 
 
 def override_specs(formats: Sequence[str]) -> list[FieldSpec]:

@@ -3,32 +3,35 @@
 from __future__ import annotations
 
 from operator import attrgetter
-from typing import Any
 
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication, QTabBar, QWidget
 
 from lethe_app.domain.model import DownloadProgress, KvType, ModelFile, RemoteModel
+from lethe_app.errors import LetheError, SpeechModelMissing
 from lethe_app.services.events import ModelLoading, ModelReady, ModelState
+from lethe_app.services.models.downloads import Downloads
 from lethe_app.services.models.hardware import Hardware
 from lethe_app.services.models.recommendation import DownloadAssessment, FitLevel, MemoryEstimate, estimate_fit, estimate_speed
+from lethe_app.services.preferences import Preferences
+from lethe_app.services.speech.dictation import Dictation
 from lethe_app.system_memory import available_memory
 from lethe_app.ui.core.formatting import abbreviate_tokens, format_size
 from lethe_app.ui.core.labels.models import format_fit_level, format_short_speed
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_4
 from lethe_app.ui.core.routes import ModelsRoute, Route
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
-from lethe_app.ui.dialogs.files import ask_for_model_file, ask_for_model_folder
+from lethe_app.ui.dialogs.files import ask_for_file, ask_for_model_file, ask_for_model_folder
 from lethe_app.ui.pages.advanced_chip import build_advanced_chip
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.environment import PageEnvironment
 from lethe_app.ui.pages.models.card import ModelCard, ModelEntry, ModelPageServices
 from lethe_app.ui.pages.models.downloads import DownloadOffer
 from lethe_app.ui.pages.models.embedder_use import EmbedderUse
-from lethe_app.ui.pages.models.speech import SpeechModelSheet
 from lethe_app.ui.pages.record_page.base import ReloadingPage
+from lethe_app.ui.widgets.buttons import build_button
 from lethe_app.ui.widgets.card_column import CardColumn, create_splitter
-from lethe_app.ui.widgets.labels import build_small_label
+from lethe_app.ui.widgets.labels import build_small_label, create_text_label
 from lethe_app.ui.widgets.layouts import build_row
 from lethe_app.ui.widgets.table import SearchField, Table
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
@@ -38,6 +41,61 @@ MEASURE_INTERVAL_MS = 3000
 """Interval in milliseconds at which the free memory is measured."""
 
 
+class SpeechModelSheet(CardColumn):
+    """Card with the model in use, above those of the downloads, which the page adds."""
+
+    def __init__(self, context: PageContext, downloads: Downloads, preferences: Preferences, dictation: Dictation) -> None:
+        super().__init__()
+        self._context, self._downloads, self._preferences, self._dictation = context, downloads, preferences, dictation
+        self._spawn = context.tasks.start_task
+        column = self.add_card(
+            self.tr("Dictation"),
+            self.tr(
+                "What you say is recognised on this computer by a Whisper model. The sound is never stored, and never leaves"
+                " this computer."
+            ),
+        )
+        self.model_label = create_text_label("")
+        self.pick_button = build_button(self.tr("Choose file…"), lambda: self._spawn(self._pick_file(), "pick"))
+        column.addLayout(build_row((self.model_label, 1), self.pick_button, spacing=SPACE_2))
+
+    def use_model(self, model: RemoteModel) -> None:
+        """Recognise with a model that was downloaded."""
+        path = self._downloads.find_downloaded(model)
+        if path is not None:
+            self._spawn(self._preferences.set(dictation_model=str(path)), "use")
+
+    def refresh(self) -> None:
+        """Show which model recognises."""
+        self._spawn(self._show_model(), "speech model")
+
+    async def _show_model(self) -> None:
+        try:
+            path = await self._dictation.find_model()
+        except SpeechModelMissing as error:  # its remedy leads to this page
+            self.model_label.setText(f"{error.message} {self.tr('Download one below, or choose a file.')}")
+            return
+        except LetheError as error:
+            self.model_label.setText(str(error))
+            return
+        model = next((one for one in await self._dictation.list_models() if one.path == path.resolve()), None)
+        if model is None:
+            self.model_label.setText(self.tr("{file} is not a complete Whisper model.").format(file=path.name))
+            return
+        languages = self.tr("many languages") if model.is_multilingual else self.tr("English only")
+        self.model_label.setText(
+            self.tr("In use: {file} · {languages} · {size}").format(
+                file=path.name, languages=languages, size=format_size(model.size)
+            )
+        )
+
+    async def _pick_file(self) -> None:
+        title, kind = self.tr("Choose speech recognition model"), self.tr("Whisper models (*.bin)")
+        path = await ask_for_file(self._context.dialog_parent, title, kind)
+        if path is not None:
+            await self._preferences.set(dictation_model=str(path))
+
+
 class ModelPage(ReloadingPage):
     """Page with three tabs: local models, downloads and speech recognition. No network connection is made before the user
     starts a download.
@@ -45,7 +103,7 @@ class ModelPage(ReloadingPage):
 
     def __init__(self, context: PageContext, services: ModelPageServices, embedder_use: EmbedderUse) -> None:
         super().__init__(context, self.tr("Models"))
-        self._services, self._embedder_use = services, embedder_use
+        self._services, self._embedder_use, self._spawn = services, embedder_use, context.tasks.start_task
         self._models: list[ModelFile] = []
         self._hardware: Hardware | None = None
         self._offer_cards: dict[str, DownloadOffer] = {}
@@ -73,10 +131,10 @@ class ModelPage(ReloadingPage):
             self.body.addWidget(part, 1)
         self.add_button(self.tr("Open file…"), lambda: self._spawn(self._pick_file(), "pick"), "model")
         self.add_button(self.tr("Add folder…"), lambda: self._spawn(self._pick_folder(), "pick"), "folder")
-        self._unsubscribers = [
-            self._services.downloads.changed.add(self._on_download_progress),
-            self._services.preferences.changed.add(lambda _settings: self._on_settings_changed()),
-            self._services.models.changed.add(self._on_model_changed),
+        self._unsubscribers += [
+            services.downloads.changed.add(self._on_download_progress),
+            services.preferences.changed.add(lambda _settings: self._on_settings_changed()),
+            services.models.changed.add(self._on_model_changed),
         ]
         self._measure_timer = QTimer(self, interval=MEASURE_INTERVAL_MS)
         self._measure_timer.timeout.connect(self._update_fits)
@@ -84,18 +142,22 @@ class ModelPage(ReloadingPage):
         self._show_tab(0)
         self.subtitle.set_full_text(self.tr("searching for models…"))
         self.reload()
-        context.tasks.start_task(self._load_offers())
-        context.tasks.start_task(self._load_hardware())
+        self._spawn(self._load_offers())
+        self._spawn(self._load_hardware())
 
     def _build_table(self) -> None:
         tr, size, length, colour = self.tr, attrgetter("model.size"), attrgetter("model.context_length"), self._fit_level_colour
+
+        def memory(one: ModelEntry) -> str:
+            return "" if one.model.is_embedding else format_fit_level(one.fit.level)
+
         columns: list[Column[ModelEntry]] = [
             Column(tr("Model"), self._name_text, lambda one: one.model.name.casefold(), width=0, min_width=200),
             Column(tr("Size"), lambda one: format_size(size(one)), size, 76, hides_at=4, is_right_aligned=True),
             Column(tr("Speed"), lambda one: format_short_speed(one.speed), attrgetter("speed"), 118, hides_at=5),
             Column(tr("Quantisation"), attrgetter("model.quantization"), width=104, hides_at=2),
             Column(tr("Context"), lambda one: abbreviate_tokens(length(one)), length, 80, hides_at=1, is_right_aligned=True),
-            Column(tr("Memory"), self._fit_level_text, attrgetter("fit.needed"), 104, hides_at=6, colour=colour),
+            Column(tr("Memory"), memory, attrgetter("fit.needed"), 104, hides_at=6, colour=colour),
             Column(tr("Source"), attrgetter("model.source"), width=116, hides_at=3),
         ]
         self.rows: FilteredTableModel[ModelEntry] = FilteredTableModel(
@@ -106,7 +168,7 @@ class ModelPage(ReloadingPage):
         empty = self.tr("No models found. Open a file, add a folder or download one.")
         self.table: Table[ModelEntry] = Table(self.rows, self.theme, self.tr("Models"), empty)
         self.table.setSelectionMode(Table.SelectionMode.SingleSelection)
-        self.table.current_changed.connect(self._show_model)
+        self.table.current_changed.connect(lambda one: self.card.show_model(one) if one is not None else None)
         self.table.opened.connect(lambda one: self.card.load_model(one.model))
 
     def first_focus_widget(self) -> QWidget:
@@ -199,17 +261,10 @@ class ModelPage(ReloadingPage):
             return 0.0
         return estimate_speed(model.size, self._hardware)
 
-    def _fit_level_text(self, entry: ModelEntry) -> str:
-        return "" if entry.model.is_embedding else format_fit_level(entry.fit.level)
-
     def _fit_level_colour(self, entry: ModelEntry) -> str:
         palette = self.theme.palette
         colours = {FitLevel.FITS: palette.good, FitLevel.TIGHT: palette.text, FitLevel.TOO_LARGE: palette.danger}
         return colours[entry.fit.level]
-
-    def _show_model(self, entry: ModelEntry | None) -> None:
-        if entry is not None:
-            self.card.show_model(entry)
 
     # Downloads.
 
@@ -270,9 +325,6 @@ class ModelPage(ReloadingPage):
         if folder is not None:
             await self._services.models.add_folder(folder)
             await self.load()
-
-    def _spawn(self, work: Any, key: str = "") -> None:  # noqa: ANN401 - a coroutine of any result
-        self._context.tasks.start_task(work, key=key)
 
 
 def create_page(environment: PageEnvironment, _route: object) -> ModelPage:

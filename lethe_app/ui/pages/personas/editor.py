@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication, Signal
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QFrame, QWidget
 
 from lethe_app.domain.persona import Persona
 from lethe_app.errors import FileError
@@ -21,12 +20,12 @@ from lethe_app.services.personas.draft_chat import DeletedDraftTest, DraftChat
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.sessions.editing import SessionEditing
 from lethe_app.services.sessions.service import SessionService
+from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.core.routes import PersonaRoute, Route
 from lethe_app.ui.dialogs.dialogs import QuestionDialog, create_dialog_button, run_dialog
 from lethe_app.ui.pages.choice_lists import ChoiceLists
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.page import Page
-from lethe_app.ui.pages.personas.banner import MessageBanner
 from lethe_app.ui.pages.personas.draft import Draft, StoredDraft, field_values
 from lethe_app.ui.pages.personas.fields import (
     AVATAR,
@@ -42,6 +41,37 @@ from lethe_app.ui.pages.personas.fields import (
 from lethe_app.ui.pages.personas.form import PersonaForm
 from lethe_app.ui.pages.personas.pictures import PENDING_PREFIX, UnsavedAvatars
 from lethe_app.ui.pages.undo_commands import FieldChange
+from lethe_app.ui.widgets.buttons import build_button
+from lethe_app.ui.widgets.labels import create_text_label
+from lethe_app.ui.widgets.layouts import build_row
+
+
+class MessageBanner(QFrame):
+    """Message strip with buttons; hidden until `show_message`, and again after a click on a button."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("header")
+        self._label, self._buttons = create_text_label(""), QWidget()
+        self._row = build_row(spacing=SPACE_2, parent=self._buttons)
+        margins = (SPACE_4, SPACE_2, SPACE_4, SPACE_2)
+        build_row((self._label, 1), self._buttons, spacing=SPACE_3, margins=margins, parent=self)
+        self.hide()
+
+    def show_message(self, text: str, *buttons: tuple[str, Callable[[], object]]) -> None:
+        """Show a text with (label, action) buttons; without any there is a button that closes the banner."""
+        self._label.setText(text)
+        self.setAccessibleName(text)
+        while (item := self._row.takeAt(0)) is not None:
+            if (old_button := item.widget()) is not None:
+                old_button.hide()
+                old_button.deleteLater()
+        for title, action in buttons or ((self.tr("Dismiss"), self.hide),):
+            button = build_button(title)
+            button.clicked.connect(self.hide)
+            button.clicked.connect(lambda _checked=False, action=action: action())
+            self._row.addWidget(button)
+        self.show()
 
 
 @dataclass(frozen=True)
@@ -69,8 +99,6 @@ class PersonaEditor(Page):
     """Emitted after a change of the draft or of the saved persona."""
     loaded = Signal()
     """Emitted when the draft is loaded and can be edited."""
-    saving = Signal()
-    """Emitted before a valid draft is saved."""
 
     def __init__(self, context: PageContext, services: PersonaEditorServices, draft_file: Path, *, is_user: bool) -> None:
         """Create the editor; unsaved changes are stored in `draft_file`."""
@@ -227,7 +255,6 @@ class PersonaEditor(Page):
             self.sheet.form.show_error("name", self.tr("Name is required."))
             self.sheet.reveal_field("name")
             return False
-        self.saving.emit()
         async with self._save_lock:  # of two requests at once the second finds everything done
             if self.is_dirty or self.saved is None:
                 await self._merge_changes()
@@ -258,6 +285,10 @@ class PersonaEditor(Page):
         text = unreadable_text if self._is_broken else ""
         self.context.notifier.notify(self.tr("{name} was saved.").format(name=saved.name), text)
         return saved
+
+    def build_draft(self) -> Persona | None:
+        """Return the draft as a persona; None until it is loaded."""
+        return self.draft.build_persona(self.tr("Unnamed")) if self.is_loaded else None
 
     async def finish_draft(self) -> Persona:
         """Return the draft with a newly chosen avatar saved as a file."""
@@ -338,12 +369,12 @@ class PersonaEditor(Page):
         if self._is_discarded or not self.is_loaded or not self.is_dirty:
             return True
         dialog = UnsavedChangesDialog(self.context.dialog_parent, self.title.accessibleName())
-        await run_dialog(dialog)
-        if dialog.choice is UserDecision.SAVE:
+        is_answered = await run_dialog(dialog)
+        if is_answered and not dialog.is_discarding:
             return await self.save_persona()
-        if dialog.choice is UserDecision.DISCARD:
+        if is_answered:
             self.discard_unsaved()
-        return dialog.choice is UserDecision.DISCARD
+        return is_answered
 
     def close_page(self) -> None:
         self.sheet.apply_unfinished()
@@ -353,20 +384,13 @@ class PersonaEditor(Page):
         self.store_draft()
 
 
-class UserDecision(StrEnum):
-    """Answer to the question about unsaved changes."""
-
-    SAVE = "save"
-    DISCARD = "discard"
-    STAY = "stay"
-
-
 class UnsavedChangesDialog(QuestionDialog):
-    """Dialog about unsaved changes; Enter saves, Esc keeps editing."""
+    """Dialog about unsaved changes; Enter saves, Esc keeps editing. It is accepted with both other answers."""
 
     def __init__(self, parent: QWidget, name: str) -> None:
         super().__init__(parent, QCoreApplication.translate("UnsavedChangesDialog", "Save changes?"), "")
-        self.choice = UserDecision.STAY
+        self.is_discarding = False
+        """Whether the changes are to be discarded instead of saved."""
         self.add_paragraph(self.tr("“{name}” has unsaved changes.").format(name=name))
         self.save_button, self.stay_button = self.primary, self.cancel
         self.save_button.setText(self.tr("Save"))
@@ -375,11 +399,6 @@ class UnsavedChangesDialog(QuestionDialog):
         self.buttons.insertWidget(0, self.discard_button)
         self.save_button.setFocus()
 
-    def accept(self) -> None:
-        if self.choice is UserDecision.STAY:
-            self.choice = UserDecision.SAVE
-        super().accept()
-
     def _discard(self) -> None:
-        self.choice = UserDecision.DISCARD
+        self.is_discarding = True
         self.accept()

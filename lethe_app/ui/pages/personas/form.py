@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QFrame, QLineEdit, QSpinBox, QWidget
 
 from lethe_app.ui.core.palette import SPACE_6
 from lethe_app.ui.core.theme import Theme
-from lethe_app.ui.pages.personas.avatar_field import AvatarField
 from lethe_app.ui.pages.personas.fields import AVATAR, EditorSection
+from lethe_app.ui.pages.personas.pictures import AvatarField
 from lethe_app.ui.widgets.card_column import CardColumn
 from lethe_app.ui.widgets.form import Form, SectionList
 from lethe_app.ui.widgets.layouts import build_row

@@ -65,7 +65,7 @@ class PersonaPage(PersonaEditor):
         super().__init__(context, services, draft_file, is_user=is_user)
         self._deletion, self._export = persona_deletion, export_persona
         readers = (services.prompt_inspector, services.models, services.preferences)
-        self.preview = PersonaPreview(context, *readers, self.sheet.form, self._previewed_draft, is_user=is_user)
+        self.preview = PersonaPreview(context, *readers, self.sheet.form, self.build_draft, is_user=is_user)
         self.preview.update_timer.timeout.connect(self.store_draft)
         self.menu = QMenu(self)
         self.menu.setToolTipsVisible(True)  # which say why an action is not available
@@ -80,12 +80,8 @@ class PersonaPage(PersonaEditor):
         self.sheet.avatar.pick_requested.connect(context.tasks.create_callback(self._pick_and_crop, key="picture"))
         self.draft_changed.connect(self.show_draft_state)
         self.loaded.connect(self.preview.update_now)
-        self.saving.connect(self._move_focus)
         self.show_draft_state()
         context.tasks.start_task(self.load_persona(persona_id))
-
-    def _previewed_draft(self) -> Persona | None:
-        return self.draft.build_persona(self.tr("Unnamed")) if self.is_loaded else None
 
     # building
 
@@ -178,15 +174,12 @@ class PersonaPage(PersonaEditor):
     def _start_saving(self) -> None:
         self.sheet.apply_unfinished()
         if self._save_button.isEnabled():
-            self.context.tasks.start_task(self._save_ignoring_result())
+            self.context.tasks.start_task(self._save())
 
-    async def _save_ignoring_result(self) -> None:
-        await self.save_persona()
-
-    def _move_focus(self) -> None:
-        """Move the focus off the save button, which is about to be disabled."""
+    async def _save(self) -> None:
         if self._save_button.hasFocus():
-            self._chat_button.setFocus()
+            self._chat_button.setFocus()  # the other one is about to be disabled
+        await self.save_persona()
 
     def close_page(self) -> None:
         """Open another conversation if that of a deleted test copy would become visible."""

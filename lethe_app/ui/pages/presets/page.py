@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +27,7 @@ from lethe_app.ui.pages.field_saver import FieldSaver
 from lethe_app.ui.pages.page import Page
 from lethe_app.ui.pages.presets.fields import FIELDS_BY_CARD, preset_groups, suited_preset_key
 from lethe_app.ui.pages.presets.sampler_preview import SamplerPreview
-from lethe_app.ui.widgets.card_column import CardColumn, create_splitter
+from lethe_app.ui.widgets.card_column import CardColumn
 from lethe_app.ui.widgets.form import Form
 from lethe_app.ui.widgets.labels import build_heading, build_small_label
 from lethe_app.ui.widgets.layouts import build_column, build_row
@@ -38,7 +37,7 @@ from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 MIN_WIDTH_WITH_PREVIEW = 1000
 
 
-class PresetPanes(QWidget):
+class PresetPanes(QSplitter):
     """List, fields and preview side by side. In a narrow window, `button` in the page's header switches between the latter
     two.
     """
@@ -52,11 +51,12 @@ class PresetPanes(QWidget):
         self.toggle_button.setCheckable(True)
         self.toggle_button.setProperty("filled", True)
         self.toggle_button.toggled.connect(lambda _checked: self._update_layout())
-        self._splitter: QSplitter = create_splitter(table, fields, stretch_index=1)
-        for preview in previews:
-            self._splitter.addWidget(preview)
-        self._splitter.setSizes([220, 560, *(400 for _preview in previews)])
-        self._splitter.setParent(self)
+        self.setChildrenCollapsible(False)
+        self.setHandleWidth(1)
+        for widget in (table, fields, *previews):
+            self.addWidget(widget)
+        self.setStretchFactor(1, 1)
+        self.setSizes([220, 560, *(400 for _preview in previews)])
         self._update_layout()
 
     def show_preview(self, preview: QWidget) -> None:
@@ -71,7 +71,6 @@ class PresetPanes(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._splitter.setGeometry(self.rect())
         self._update_layout()
 
     def _update_layout(self) -> None:
@@ -101,7 +100,8 @@ class PresetPage(Page):
         prompt_inspector: PromptInspector,
     ) -> None:
         super().__init__(context.theme, self.tr("Presets"))
-        self._context, self._presets, self._preferences = context, presets, preferences
+        self._context, self._spawn = context, context.tasks.start_task
+        self._presets, self._preferences = presets, preferences
         self._models, self._prompt_inspector = models, prompt_inspector
         self._kind: type[Any] = SamplerPreset
         self._entry: AnyPreset | None = None
@@ -130,15 +130,18 @@ class PresetPage(Page):
         self.body.addLayout(build_row(tabs, self.advanced_chip, self.panes.toggle_button, spacing=SPACE_2, margins=margins))
         self.body.addWidget(self.panes, 1)
         self.use_button = self.add_button(self.tr("Use preset"), self._use_preset, "check", primary=True)
-        self.add_button(self.tr("Duplicate"), lambda: self._spawn(self._duplicate_preset()), "copy")
-        self.delete_button = self.add_button(self.tr("Delete"), lambda: self._spawn(self._delete_preset()), "trash")
-        self.add_button(self.tr("Import…"), lambda: self._spawn(self._ask_and_import()), "download")
-        self.add_button(self.tr("Export…"), lambda: self._spawn(self._ask_and_export()), "export")
+        self.add_button(self.tr("Duplicate"), context.tasks.create_callback(self._duplicate_preset), "copy")
+        self.delete_button = self.add_button(self.tr("Delete"), context.tasks.create_callback(self._delete_preset), "trash")
+        self.add_button(self.tr("Import…"), context.tasks.create_callback(self._ask_and_import), "download")
+        self.add_button(self.tr("Export…"), context.tasks.create_callback(self._ask_and_export), "export")
         self._unsubscribe = preferences.changed.add(lambda _settings: self._update_use_state())
         self._spawn(self._show_kind(SamplerPreset))
 
     def _build_list(self) -> None:
-        columns = [Column[AnyPreset](self.tr("Preset"), lambda entry: entry.value.name, width=0, colour=self._entry_colour)]
+        def colour(entry: AnyPreset) -> str:
+            return self.theme.palette.water if entry.is_own else ""
+
+        columns = [Column[AnyPreset](self.tr("Preset"), lambda entry: entry.value.name, width=0, colour=colour)]
         self.rows: FilteredTableModel[AnyPreset] = FilteredTableModel(
             columns, key=lambda entry: entry.key, search_text=lambda entry: entry.value.name
         )
@@ -269,9 +272,6 @@ class PresetPage(Page):
         self.prompt_view.setPlainText(rendered.text)
         self.cost_label.setText(self.tr("Example, {tokens}").format(tokens=format_token_count(rendered.tokens)))
 
-    def _entry_colour(self, entry: AnyPreset) -> str:
-        return self.theme.palette.water if entry.is_own else ""
-
     # changing
 
     def _change_field(self, name: str, value: object) -> None:
@@ -323,11 +323,8 @@ class PresetPage(Page):
             await self._show_kind(kind, entry.key)
         self._context.notifier.notify_undoable(
             self.tr("“{name}” was moved to the Trash.").format(name=entry.value.name),
-            partial(self._undo_deletion, kind, trashed),
+            self._context.tasks.create_callback(self._restore_preset, kind, trashed),
         )
-
-    def _undo_deletion(self, kind: type[Any], trashed: Path) -> None:
-        self._spawn(self._restore_preset(kind, trashed))
 
     async def _restore_preset(self, kind: type[Any], trashed: Path) -> None:
         key = await self._presets.restore(trashed)
@@ -355,9 +352,6 @@ class PresetPage(Page):
             path, name_filter = chosen
             write = self._presets.write_external_file if name_filter == filters[1] else self._presets.write_file
             await write(self._entry.value, path)
-
-    def _spawn(self, work: Any, key: str = "") -> None:  # noqa: ANN401 - a coroutine of any result
-        self._context.tasks.start_task(work, key=key)
 
 
 def setting_value(entry: AnyPreset) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -129,7 +130,7 @@ class SettingsPage(Page):
         for section in SettingSection:
             self._add_section(section, [build_spec(name, choices) for name in visible_settings(section)])
         self.sections.add_sections([self.tr("Most used"), *(translate_text(section.value) for section in SettingSection)])
-        self.voices = VoiceChoices(self, self.form, VOICE_SETTINGS, self._stored_voice, self._context, self._speech)
+        self.voices = VoiceChoices(self, self.form, VOICE_SETTINGS, self._stored_value, self._context, self._speech)
         self.voices.show_stored_values()
         self._show_stored_model()
         self._show_settings(self._preferences.stored)
@@ -163,7 +164,9 @@ class SettingsPage(Page):
         for spec in specs:
             self._search_texts.append((spec.name, setting_search_text(spec.name)))
             if spec.name in PATH_KINDS:
-                self.form.add_field_button(spec.name, self._build_path_button(spec.name, spec.title))
+                get_value = partial(self._stored_value, spec.name)
+                button = PathButton(self._context, spec.name, spec.title, get_value, partial(self._change_setting, spec.name))
+                self.form.add_field_button(spec.name, button)
             if spec.name in PAGE_BUTTONS:
                 self.form.add_field_button(spec.name, self._build_page_button(*PAGE_BUTTONS[spec.name]))
             self.form.add_title_widget(spec.name, self._build_reset_button(spec.name, spec.title))
@@ -175,20 +178,11 @@ class SettingsPage(Page):
         button.clicked.connect(lambda: self._context.run_action(action))
         return button
 
-    def _build_path_button(self, name: str, title: str) -> PathButton:
-        preferences = self._preferences
-        return PathButton(
-            self._context,
-            name,
-            title,
-            lambda: getattr(preferences.stored, name),
-            lambda value: self._change_setting(name, value),
-        )
-
     def _build_reset_button(self, name: str, title: str) -> QToolButton:
         text = self.tr("Reset “{title}” to default").format(title=title)
         button = IconButton(self.theme, "refresh", text, colour=attrgetter("water"), size=ICON - SPACE_1)
-        button.clicked.connect(lambda: self._change_setting(name, default_value(name)))
+        default = Settings.model_fields[name].get_default(call_default_factory=True)
+        button.clicked.connect(lambda: self._change_setting(name, default))
         size_policy = button.sizePolicy()  # or what lies below would jump away under the pointer
         size_policy.setRetainSizeWhenHidden(True)
         button.setSizePolicy(size_policy)
@@ -228,8 +222,8 @@ class SettingsPage(Page):
         if missing and getattr(self._preferences.stored, name) == value:
             self.form.show_error(name, self.tr("“{path}” does not exist.").format(path=missing))
 
-    def _stored_voice(self, name: str) -> str:
-        return str(getattr(self._preferences.stored, name))
+    def _stored_value(self, name: str) -> Any:  # noqa: ANN401 - of the setting's own type
+        return getattr(self._preferences.stored, name)
 
     async def _report_piper_problem(self, name: str) -> None:
         """Say below a field why the voices of its folder cannot be used, and read the list of voices again."""
@@ -354,11 +348,6 @@ class SettingsPage(Page):
 def is_being_edited(widget: QWidget) -> bool:
     """Return whether the user is typing in a field: a notification about an earlier character must not overwrite later ones."""
     return isinstance(widget, QLineEdit) and widget.hasFocus()
-
-
-def default_value(name: str) -> Any:  # noqa: ANN401 - of the setting's own type
-    """Return the default value of a setting."""
-    return Settings.model_fields[name].get_default(call_default_factory=True)
 
 
 async def load_choices(library: Library, lists: ChoiceLists) -> Choices:
