@@ -126,16 +126,6 @@ DIALOGS = [AboutDialog, ShortcutsDialog, lambda parent: ConfirmDialog(parent, "D
 
 
 @pytest.mark.parametrize("make", DIALOGS)
-def test_everything_in_a_dialog_has_a_name(make, theme, qtbot):
-    window = QWidget()
-    qtbot.addWidget(window)
-    dialog = make(window)
-    dialog.open()
-    assert dialog.windowTitle()
-    assert nameless(dialog) == []
-
-
-@pytest.mark.parametrize("make", DIALOGS)
 @pytest.mark.parametrize("key", [Qt.Key.Key_Return, Qt.Key.Key_Escape])
 def test_a_dialog_obeys_enter_and_esc(make, key, theme, qtbot):
     window = QWidget()

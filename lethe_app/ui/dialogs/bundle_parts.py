@@ -13,14 +13,12 @@ from PySide6.QtWidgets import QLabel, QProgressBar, QWidget
 from lethe_app.domain.bundle import BundleCounts
 from lethe_app.ui.core.file_transfers import FileTransfers
 from lethe_app.ui.core.formatting import format_count, format_memory_count, format_message_count
-from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4, SPACE_6
-from lethe_app.ui.dialogs.dialogs import ContentDialog, fitting_height, max_dialog_size
+from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4
+from lethe_app.ui.dialogs.dialogs import ContentDialog
 from lethe_app.ui.widgets.labels import create_text_label
 from lethe_app.ui.widgets.layouts import build_column, build_row
 
 T = TypeVar("T")
-WIDTH_IN_CHARACTERS = 60
-"""Width of a dialog in average character widths."""
 AVATAR_SIZE = 72
 """Diameter of the avatar, in pixels."""
 SHOW_DELAY_MS = 400
@@ -56,11 +54,7 @@ def describe_contents(contents: BundleCounts) -> list[str]:
 class BundleDialog(ContentDialog):
     """Dialog of a readable width, with the persona's avatar beside its title."""
 
-    def fit_to_content(self) -> None:
-        """Set a readable width and the height that the text then needs, limited by the screen."""
-        self.ensurePolished()
-        width = min(self.fontMetrics().averageCharWidth() * WIDTH_IN_CHARACTERS + 2 * SPACE_6, max_dialog_size(self).width())
-        self.resize(width, fitting_height(self, self._scroll_area, width))
+    width_in_characters = 60
 
     def add_header(self, avatar: QPixmap, title: str, subtitle: str) -> None:
         avatar_label = QLabel()

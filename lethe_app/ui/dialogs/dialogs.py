@@ -109,6 +109,11 @@ class ContentDialog(QDialog):
     one, Esc cancels.
     """
 
+    width_in_characters = 0
+    """Width in average characters that is easy to read; 0 for that of the content."""
+    max_height = 16_777_215
+    """Maximum height in pixels, by default Qt's own; more is scrolled."""
+
     def __init__(self, parent: QWidget, title: str, button: str, *, danger: bool = False, spacing: int = SPACE_4) -> None:
         super().__init__(parent)
         self.setWindowTitle(title)
@@ -123,12 +128,16 @@ class ContentDialog(QDialog):
         self._outer_column = build_column(*items, spacing=spacing, margins=DIALOG_MARGINS, parent=self)
 
     def fit_to_content(self) -> None:
-        """Increase the height to that of the content: Qt does not derive a dialog's height from wrapped text in the dialog's
-        width.
+        """Set the height to that of the content: Qt does not derive a dialog's height from wrapped text in the dialog's width.
+        Without a width of its own, the dialog is never made smaller.
         """
-        needed = fitting_height(self, self._scroll_area, self.width())
-        if self.height() < needed:
-            self.resize(self.width(), needed)
+        self.ensurePolished()
+        width = self.width()
+        if self.width_in_characters:
+            width = self.fontMetrics().averageCharWidth() * self.width_in_characters + 2 * SPACE_6
+            width = min(width, max_dialog_size(self).width())
+        needed = min(fitting_height(self, self._scroll_area, width), self.max_height)
+        self.resize(width, needed if self.width_in_characters else max(self.height(), needed))
 
     def showEvent(self, event: QShowEvent) -> None:
         self.adjustSize()

@@ -63,18 +63,11 @@ class GroupDialog(QuestionDialog):
         )
         self.search_field = QLineEdit()
         self._add_search(len(guests) + len(other_personas))
-        self._add_row(
-            GroupMemberRow(
-                host.name, self.tr("This conversation belongs to {name}.").format(name=host.name), render_avatar(host)
-            )
-        )
+        belongs = self.tr("This conversation belongs to {name}.").format(name=host.name)
+        self._add_row(GroupMemberRow(host.name, belongs, render_avatar(host)))
         personas_by_name = {one.unique_name: one for one in [*participants, *other_personas]}
-        for name in guests:
-            self._add_choice(personas_by_name[name], render_avatar) if name in personas_by_name else self._add_missing(
-                name, render_avatar
-            )
-        for one in other_personas:
-            self._add_choice(one, render_avatar)
+        for name in [*guests, *(one.unique_name for one in other_personas)]:
+            self._add_choice(name, personas_by_name.get(name), render_avatar)
         self.column.addStretch(1)
         (self.search_field if not self.search_field.isHidden() else self._boxes[0]).setFocus()
 
@@ -90,22 +83,15 @@ class GroupDialog(QuestionDialog):
         self.search_field.setHidden(count < SEARCH_THRESHOLD)
         self.column.addWidget(self.search_field)
 
-    def _add_choice(self, persona: Persona, render_avatar: AvatarRenderer) -> None:
-        description = describe_persona(persona)
-        row = GroupMemberRow(
-            persona.name, description, render_avatar(persona), self.tr("{name} takes part").format(name=persona.name)
-        )
-        self._add_selectable_row(row, persona.unique_name)
-
-    def _add_missing(self, name: str, render_avatar: AvatarRenderer) -> None:
-        """Add a participant whose file is broken or missing: it does not reply until the file is back, and can be removed."""
-        description = self.tr("The persona file cannot be read at the moment.")
-        avatar = render_avatar(Persona(unique_name=name, name=name))
-        self._add_selectable_row(
-            GroupMemberRow(name, description, avatar, self.tr("{name} takes part").format(name=name)), name
-        )
-
-    def _add_selectable_row(self, row: GroupMemberRow, unique_name: str) -> None:
+    def _add_choice(self, unique_name: str, persona: Persona | None, render_avatar: AvatarRenderer) -> None:
+        """Add a row for a persona; None if its file is broken or missing: it does not reply until the file is back, and can be
+        removed.
+        """
+        unreadable = self.tr("The persona file cannot be read at the moment.")
+        description = describe_persona(persona) if persona is not None else unreadable
+        shown = persona or Persona(unique_name=unique_name, name=unique_name)
+        accessible_name = self.tr("{name} takes part").format(name=shown.name)
+        row = GroupMemberRow(shown.name, description, render_avatar(shown), accessible_name)
         assert row.box is not None
         row.box.setChecked(unique_name in self.selected_names)
         row.box.toggled.connect(lambda on: self._on_toggled(unique_name, is_checked=on))

@@ -10,23 +10,22 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QLabel, QWidget
 from lethe_app.domain.import_notes import ImportNote
 from lethe_app.services.imports.plan import TEMPLATES, ExcerptKind, ImportItem, ImportPlan, ItemAction, ItemKind, fill_note
 from lethe_app.ui.core.formatting import format_count, format_message_count, join_with_and, shorten_text
-from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_6
-from lethe_app.ui.dialogs.dialogs import QuestionDialog, fitting_height, max_dialog_size
+from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3
+from lethe_app.ui.dialogs.dialogs import QuestionDialog
 from lethe_app.ui.widgets.fields import NoWheelComboBox
 from lethe_app.ui.widgets.labels import build_heading, build_small_label, create_text_label
 from lethe_app.ui.widgets.layouts import build_column, build_row
 
 MAX_ROWS, MAX_NOTES, MAX_ERRORS = 60, 3, 20
 """Maximum rows of a kind, notes of a row, and errors shown; the others are counted."""
-WIDTH_IN_CHARACTERS = 76
 MAX_PORTRAITS, PORTRAIT_SIZE = 12, 64
 """Maximum number of portraits, as a folder may hold hundreds of cards, and their side in logical pixels."""
-MAX_HEIGHT = 640
-"""Maximum height in pixels; more is scrolled."""
 
 
 class ImportPreviewDialog(QuestionDialog):
     """List of the items of a plan by kind. Afterwards `plan` says what is to be done with each."""
+
+    width_in_characters, max_height = 76, 640
 
     def __init__(self, parent: QWidget, plan: ImportPlan) -> None:
         self._plan = plan
@@ -56,12 +55,6 @@ class ImportPreviewDialog(QuestionDialog):
     def portrait_rows(self) -> list[ImportItemRow]:
         """Return the rows of the first personas, which have room for a portrait."""
         return [row for row in self.rows if row.item.kind is ItemKind.PERSONA][:MAX_PORTRAITS]
-
-    def fit_to_content(self) -> None:
-        """Set a readable width and the height that the content then needs."""
-        self.ensurePolished()
-        width = min(self.fontMetrics().averageCharWidth() * WIDTH_IN_CHARACTERS + 2 * SPACE_6, max_dialog_size(self).width())
-        self.resize(width, min(fitting_height(self, self._scroll_area, width), MAX_HEIGHT))
 
     def _add_kind(self, kind: ItemKind, items: list[ImportItem]) -> None:
         if not items:

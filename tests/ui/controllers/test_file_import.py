@@ -14,7 +14,6 @@ from PySide6.QtWidgets import QLabel, QPushButton
 
 from lethe_app.interchange.cards import png
 from lethe_app.interchange.cards.card import read_card
-from lethe_app.services.maintenance import single_instance
 from lethe_app.ui.dialogs.import_preview import ImportPreviewDialog
 from tests.interchange.external_files import as_bytes, picture, v2_card
 from tests.ui.controllers.test_bundles import dropped, shown, visible
@@ -138,15 +137,3 @@ async def test_a_persona_without_a_png_leaves_as_the_picture_of_a_card(tmp_path:
         back = read_card(target.read_bytes(), "mira.png")
     assert (back.persona.name, back.persona.bio, back.persona.first_messages) == (mira.name, mira.bio, mira.first_messages)
     assert QImage.fromData(target.read_bytes()).width() == 512
-
-
-async def test_a_card_opened_by_double_click_is_shown_before_anything_is_made(tmp_path: Path):
-    async with opened(tmp_path / "home") as scene:
-        (tmp_path / "Vera.json").write_bytes(as_bytes(v2_card(name="Vera Lind")))
-        request = single_instance.request_open_file(scene.services.paths, tmp_path / "Vera.json")
-
-        dialog = await shown(scene, ImportPreviewDialog)
-
-        assert not request.exists()
-        assert [item.name for item in dialog.plan.items] == ["Vera Lind"]
-        dialog.reject()

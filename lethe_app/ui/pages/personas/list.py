@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QPoint, Qt, Signal
-from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QMouseEvent, QPixmap, QResizeEvent
-from PySide6.QtWidgets import QGridLayout, QMenu, QPushButton, QWidget
+from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QMouseEvent, QPixmap
+from PySide6.QtWidgets import QMenu, QPushButton, QWidget
 
 from lethe_app.domain.persona import Persona
 from lethe_app.services.library import Library
@@ -16,15 +16,13 @@ from lethe_app.ui.core.routes import PersonaRoute
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.personas.deletion import PersonaDeletion
 from lethe_app.ui.pages.record_page.base import ReloadingPage
-from lethe_app.ui.pages.undo_commands import CommandRunner
-from lethe_app.ui.widgets.card_column import CardColumn, create_placeholder
+from lethe_app.ui.widgets.card_column import CardColumn, create_placeholder, fill_layout
 from lethe_app.ui.widgets.choice_card import ChoiceCard
 from lethe_app.ui.widgets.labels import build_small_label
+from lethe_app.ui.widgets.layouts import build_column
 
 AVATAR_SIZE = 56
 """Diameter of the avatars, in pixels."""
-CARD_WIDTH = 360
-"""Width in pixels from which two cards fit side by side."""
 MAX_BIO_LENGTH = 160
 """Characters of the bio that a card shows if there is no tagline."""
 
@@ -61,16 +59,12 @@ class UserPersonasPage(ReloadingPage):
     ) -> None:
         super().__init__(context, self.tr("User personas"))
         self._library, self._preferences, self._deletion = library, preferences, persona_deletion
-        self._commands = CommandRunner(self.undo_stack, context.tasks)
         self.personas: list[Persona] = []
         self.cards: list[UserPersonaCard] = []
-        self._columns = 0
         self._sheet = CardColumn()
         self._box = QWidget()
         self._box.setAccessibleName(self.tr("User personas"))
-        self._grid = QGridLayout(self._box)
-        self._grid.setContentsMargins(0, 0, 0, 0)
-        self._grid.setSpacing(SPACE_3)
+        self._column = build_column(spacing=SPACE_3, parent=self._box)
         self._empty_label = create_placeholder(
             self.tr("No user personas yet. One tells every character who you are: your name, and what they should know.")
         )
@@ -88,11 +82,8 @@ class UserPersonasPage(ReloadingPage):
         hint = self.tr("New conversations use the selected user persona. Existing conversations keep theirs.")
         self.add_head(build_small_label(hint))
         self.body.addWidget(self._sheet, 1)
-        self._unsubscribers = [
-            library.changed.add(lambda _nothing: self.reload()),
-            preferences.changed.add(lambda _settings: self.reload()),
-        ]
-        self.theme.changed.connect(self._update_images)
+        self.follow(library.changed, preferences.changed)
+        self.theme.changed.connect(self.reload)  # the discs of letters have its colours
         self.reload()
 
     def first_focus_widget(self) -> QWidget:
@@ -113,13 +104,9 @@ class UserPersonasPage(ReloadingPage):
     async def load(self) -> None:
         selected_id = self.selected.unique_name if self.selected is not None else self._used_persona_id
         had_focus = any(card.hasFocus() for card in self.cards)
-        for card in self.cards:
-            card.hide()
-            card.deleteLater()
         self.personas = await self._library.user_personas()
         self.cards = [self._create_card(persona) for persona in self.personas]
-        self._columns = 0
-        self._arrange_cards()
+        fill_layout(self._column, self.cards)
         self._empty_label.setVisible(not self.cards)
         self.second_hint.setVisible(len(self.cards) == 1)
         for button in (self._use_button, self._edit_button):
@@ -146,22 +133,6 @@ class UserPersonasPage(ReloadingPage):
         path = self._library.avatar(persona)
         return render_avatar(path, persona.unique_name, persona.name, AVATAR_SIZE, self.theme.palette, self.devicePixelRatioF())
 
-    def _update_images(self) -> None:
-        for persona, card in zip(self.personas, self.cards, strict=True):
-            card.set_image(self._render_avatar(persona))
-
-    def _arrange_cards(self) -> None:
-        columns = 2 if self.width() >= 2 * CARD_WIDTH else 1
-        if columns != self._columns:
-            self._columns = columns
-            for index, card in enumerate(self.cards):
-                self._grid.addWidget(card, index // columns, index % columns)
-                card.show()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._arrange_cards()
-
     @property
     def _used_persona_id(self) -> str:
         return self._preferences.current.user_persona
@@ -179,7 +150,7 @@ class UserPersonasPage(ReloadingPage):
         """Put the selected user persona into use for new conversations. Can be undone."""
         if self.selected is not None:
             persona_id, before, preferences = self.selected.unique_name, self._used_persona_id, self._preferences
-            self._commands.run_command(
+            self.run_undoable(
                 self.tr("switching user persona"),
                 lambda: preferences.set(user_persona=persona_id),
                 lambda: preferences.set(user_persona=before),

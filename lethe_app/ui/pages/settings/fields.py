@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from operator import itemgetter
@@ -18,10 +18,6 @@ from lethe_app.config.options import SearchProvider
 from lethe_app.config.settings import Settings
 from lethe_app.ui.core.avatars import IMAGE_EXTENSIONS
 from lethe_app.ui.core.labels.fields import LANGUAGE_SETTINGS, value_label
-from lethe_app.ui.core.palette import ICON, SPACE_1
-from lethe_app.ui.dialogs.files import ask_for_file, ask_for_folder, build_name_filter
-from lethe_app.ui.pages.context import PageContext
-from lethe_app.ui.widgets.buttons import IconButton
 from lethe_app.ui.widgets.fields import FieldKind, FieldSpec, build_field_spec
 
 Choices = Mapping[str, Sequence[tuple[Any, str]]]
@@ -126,33 +122,3 @@ def find_missing_path(value: object) -> str:
     """Return the first path in the value of a setting that does not exist; empty if there is none. Blocks on the disk."""
     paths = value if isinstance(value, list) else [value]
     return next((path for path in map(str, paths) if path.strip() and not Path(path).expanduser().exists()), "")
-
-
-class PathButton(IconButton):
-    """Button that opens a file dialog; `set_value` is called with the setting's new value."""
-
-    def __init__(
-        self, context: PageContext, name: str, title: str, get_value: Callable[[], object], set_value: Callable[[object], None]
-    ) -> None:
-        tr, kind = QCoreApplication.translate, PATH_KINDS[name]
-        file_text, folder_text = tr("PathButton", "{title}: choose a file…"), tr("PathButton", "{title}: choose a folder…")
-        text = file_text if kind.extensions else folder_text
-        super().__init__(context.theme, "folder", text.format(title=title), size=ICON - SPACE_1)
-        self._context, self._path_kind, self._title = context, kind, title
-        self._get_value, self._set_value = get_value, set_value
-        self.clicked.connect(lambda: context.tasks.start_task(self.pick_path(), key="settings path"))
-
-    async def pick_path(self) -> None:
-        """Let the user choose a path; nothing changes if the dialog is cancelled."""
-        parent, kind, current = self._context.dialog_parent, self._path_kind, self._get_value()
-        if kind.extensions:
-            name_filter = build_name_filter(QCoreApplication.translate("Field", kind.kind), kind.extensions)
-            path = await ask_for_file(parent, self._title, name_filter)
-        else:
-            path = await ask_for_folder(parent, self._title)
-        if path is None:
-            return
-        if not isinstance(current, list):
-            self._set_value(str(path))
-        elif str(path) not in current:
-            self._set_value([*current, str(path)])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from functools import partial
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -28,6 +27,7 @@ from lethe_app.ui.core.palette import ICON, SPACE_1
 from lethe_app.ui.core.routes import Route, SettingsRoute
 from lethe_app.ui.core.search_terms import action_search_text, setting_search_text
 from lethe_app.ui.core.word_search import SearchText, is_description_match, rank_items
+from lethe_app.ui.dialogs.files import ask_for_file, ask_for_folder, build_name_filter
 from lethe_app.ui.pages.advanced_chip import build_advanced_chip
 from lethe_app.ui.pages.choice_lists import ChoiceLists
 from lethe_app.ui.pages.context import PageContext
@@ -38,7 +38,6 @@ from lethe_app.ui.pages.settings.fields import (
     PIPER_SETTINGS,
     VOICE_SETTINGS,
     Choices,
-    PathButton,
     build_spec,
     find_missing_path,
     is_advanced,
@@ -164,9 +163,7 @@ class SettingsPage(Page):
         for spec in specs:
             self._search_texts.append((spec.name, setting_search_text(spec.name)))
             if spec.name in PATH_KINDS:
-                get_value = partial(self._stored_value, spec.name)
-                button = PathButton(self._context, spec.name, spec.title, get_value, partial(self._change_setting, spec.name))
-                self.form.add_field_button(spec.name, button)
+                self.form.add_field_button(spec.name, self._build_path_button(spec.name, spec.title))
             if spec.name in PAGE_BUTTONS:
                 self.form.add_field_button(spec.name, self._build_page_button(*PAGE_BUTTONS[spec.name]))
             self.form.add_title_widget(spec.name, self._build_reset_button(spec.name, spec.title))
@@ -177,6 +174,28 @@ class SettingsPage(Page):
         button = IconButton(self.theme, icon_name, text, accessible_name=action_title(action), size=ICON - SPACE_1)
         button.clicked.connect(lambda: self._context.run_action(action))
         return button
+
+    def _build_path_button(self, name: str, title: str) -> IconButton:
+        """Create the button of a field that opens a file dialog."""
+        text = self.tr("{title}: choose a file…") if PATH_KINDS[name].extensions else self.tr("{title}: choose a folder…")
+        button = IconButton(self.theme, "folder", text.format(title=title), size=ICON - SPACE_1)
+        button.clicked.connect(self._context.tasks.create_callback(self._pick_path, name, title, key="settings path"))
+        return button
+
+    async def _pick_path(self, name: str, title: str) -> None:
+        """Let the user choose a path, which is added to a list of paths; nothing changes if the dialog is cancelled."""
+        parent, kind, current = self._context.dialog_parent, PATH_KINDS[name], self._stored_value(name)
+        if kind.extensions:
+            name_filter = build_name_filter(QCoreApplication.translate("Field", kind.kind), kind.extensions)
+            path = await ask_for_file(parent, title, name_filter)
+        else:
+            path = await ask_for_folder(parent, title)
+        if path is None:
+            return
+        if not isinstance(current, list):
+            self._change_setting(name, str(path))
+        elif str(path) not in current:
+            self._change_setting(name, [*current, str(path)])
 
     def _build_reset_button(self, name: str, title: str) -> QToolButton:
         text = self.tr("Reset “{title}” to default").format(title=title)
