@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from lethe_app.agents.goals import GoalAnswer, PersonaGoalsAnswer
@@ -16,32 +18,11 @@ from lethe_app.errors import ModelError
 from lethe_app.services.extraction import structured_output
 from tests.bench._setup import SMALL_TALK
 
-RELATIVES = ("sister", "brother", "cousin", "aunt", "uncle", "neighbour", "colleague", "grandmother", "nephew", "niece")
-NAMES = tuple(
-    """
-    Ines Paulo Marta Henrik Salma Otto Wanda Livia Bruno Greta Yusuf Clio Dario Esther Farid Gemma Hugo Ilse Jonas Klara Lorenz
-    Mina Nils Olga Piet Quinta Rosa Sven Tilda Ugo Vera Wim Xenia Yara Zeno Amos Berta Carlo Dora Emil Flora Gustav Hanna Igor
-    Jana Karim Leila Malik Nora Oskar Petra Rahel Samir Thea Ulla Viktor Wilma Yann Zita Anton
-    """.split()  # noqa: SIM905 - a list of sixty quoted words cannot be read
-)
-CITIES = tuple(
-    """
-    Porto Bergen Tartu Gdansk Malaga Nantes Turku Split Varna Cork Dundee Aarhus Lucca Leiden Ghent Bruges Trieste Kaunas
-    Tromso Perth Oslo Narvik Riga Sofia Cadiz Lugano Basel Graz Linz Pecs Brno Lodz Torun Umea Vigo Faro Braga Evora Sintra
-    Genoa Parma Siena Modena Verona Padua Bari Lecce Chania Volos Patras Izmir Bursa Tunis Rabat Fez Haifa Akko Aqaba Muscat
-    """.split()  # noqa: SIM905 - as above
-)
-REMARKS = (
-    "The {thing} in the harbour was {quality} today.",
-    "I spent the whole afternoon with the {thing}.",
-    "Nobody told me that the {thing} would be so {quality}.",
-    "We should look at the {thing} again at the weekend.",
-)
-THINGS = ("boat", "lamp", "net", "crane", "market", "bakery", "ferry", "garden", "roof", "engine", "radio", "cellar")
-THEMES = ("paella", "violin", "orchard")
+_WORDS: dict[str, list[str]] = json.loads(Path(__file__).with_name("sixty_days.json").read_text(encoding="utf-8"))
+RELATIVES, NAMES, CITIES, REMARKS = (_WORDS[name] for name in ("relatives", "names", "cities", "remarks"))
+THINGS, THEMES, QUALITIES = (_WORDS[name] for name in ("things", "themes", "qualities"))
 THEMED = 3
 """Every so many days something is said about a subject that comes back."""
-QUALITIES = ("quiet", "crowded", "loud", "empty", "cold", "bright", "slippery", "strange")
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.bench.report import arguments, show
+from tests.bench.report import Measured, run
 from tests.packaging.desktop import screen
 
 ROOT = Path(__file__).parents[2]
@@ -65,32 +65,28 @@ def size_of(folder: Path) -> float:
     return sum(file.lstat().st_size for file in folder.rglob("*") if not file.is_dir() or file.is_symlink()) / 1e6
 
 
-def main() -> int:
-    """Measure in turn and print."""
-    wanted = arguments(__doc__, ("--runs", {"type": int, "default": 9}))
+def measure(runs: int) -> Measured:
+    """Start both in turn."""
     if not BUNDLE.is_dir():
-        print("There is no bundle yet; “make package” makes one.", file=sys.stderr)
-        return 1
+        sys.exit("There is no bundle yet; “make package” makes one.")
     bare, ours = [], []
     with tempfile.TemporaryDirectory() as folder, screen() as display:
         program = bare_bundle(Path(folder))
-        for run in range(wanted.runs):
-            home = Path(folder) / f"home{run}"
+        for number in range(runs):
+            home = Path(folder) / f"home{number}"
             home.mkdir()
             bare.append(start(program, display, home))
             ours.append(start(BUNDLE / "lethe", display, home))
         bare_size = size_of(program.parent)
     ratio = statistics.median(ours[1:]) / statistics.median(bare[1:])
-    rows = [
+    return [
         ("bare bundle, window seen [ms]", statistics.median(bare[1:]) * 1000),
         ("Lethe, window seen [ms]", statistics.median(ours[1:]) * 1000),
         ("ratio", ratio),
         ("bare bundle [MB]", bare_size),
         ("Lethe with starter models [MB]", size_of(BUNDLE)),
-    ]
-    show(rows, {"size_mb": size_of(BUNDLE), "start_ratio": ratio}, as_json=wanted.json)
-    return 0
+    ], {"size_mb": size_of(BUNDLE), "start_ratio": ratio}
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run(__doc__, lambda wanted: measure(wanted.runs), ("--runs", {"type": int, "default": 9}))

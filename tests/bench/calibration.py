@@ -9,7 +9,6 @@ distance of duplicates as stored, each with another day.
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
@@ -32,7 +31,7 @@ from lethe_app.retrieval.fact_relation import FactRelation, classify_relation
 from lethe_app.retrieval.memory_index import Embed
 from lethe_app.retrieval.query_terms import format_day
 from tests.bench._setup import with_embedder
-from tests.bench.report import arguments
+from tests.bench.report import Figures, run
 
 FIRST_DAY = datetime(2023, 5, 8, tzinfo=UTC)
 QUANTILES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
@@ -120,9 +119,8 @@ def show_table(title: str, table: dict[FactRelation, dict[PairKind, int]]) -> di
     return figures
 
 
-def main() -> None:
-    """Measure and print."""
-    wanted = arguments(__doc__)
+def compare() -> Figures:
+    """Measure, and print the tables."""
     pairs = add_unrelated_pairs(load_pairs(shipped_root() / "resources" / "calibration" / "pairs.json"))
     distances, dated = asyncio.run(with_embedder(lambda embed: measure(pairs, embed)))
     spread = {kind.value: [far for pair, far in zip(pairs, distances, strict=True) if pair.kind is kind] for kind in PairKind}
@@ -146,9 +144,8 @@ def main() -> None:
     figures |= {f"distance_{key}": value for key, value in first.items()}
     figures |= {f"relation_{key}": value for key, value in second.items()}
     print("\n" + "\n".join(f"{key:<28}{first[key]:6.1f}% → {value:5.1f}%" for key, value in second.items()))
-    if wanted.json:
-        print(json.dumps({key: round(value, 4) for key, value in figures.items()}))
+    return figures
 
 
 if __name__ == "__main__":
-    main()
+    run(__doc__, lambda _wanted: compare())

@@ -36,7 +36,7 @@ from lethe_app.brain.text.spelling import correct_spelling
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.chat import Role
 from tests.bench.facts import words_of
-from tests.bench.report import arguments, show
+from tests.bench.report import Figures, run
 
 HERE = Path(__file__).with_name("fact_sentences")
 WEIGHTS = Path(__file__).parent.parent.parent / "resources" / "facts" / "weights.json"
@@ -200,17 +200,16 @@ def write(examples: Sequence[Example]) -> None:
     WEIGHTS.write_text(f'{{"kinds":{json.dumps(KINDS)},"weights":{{\n' + ",\n".join(lines) + "\n}}\n", encoding="utf-8")
 
 
-def main() -> None:
-    """Measure, and on wish write."""
-    wanted = arguments(__doc__, ("--write", {"action": "store_true", "help": "replace the weights of the program"}))
+def measure(*, writes: bool) -> Figures:
+    """Measure, and replace the weights of the program if it `writes`."""
     start = time.perf_counter()
     examples, marked, found = read()
     result = measured(examples) | {"read": 100 * found / marked, "sentences": float(len(examples))}
-    if wanted.write:
+    if writes:
         write(examples)
-    result["seconds"] = time.perf_counter() - start
-    show(list(result.items()), result, as_json=wanted.json)
+    return result | {"seconds": time.perf_counter() - start}
 
 
 if __name__ == "__main__":
-    main()
+    option = ("--write", {"action": "store_true", "help": "replace the weights of the program"})
+    run(__doc__, lambda wanted: measure(writes=wanted.write), option)

@@ -39,7 +39,7 @@ from lethe_app.services.events import ModelReady
 from lethe_app.ui.core.garbage_collection import GarbageCollector
 from lethe_app.ui.shell.main_window import MainWindow
 from tests.bench._setup import SMALL_TALK
-from tests.bench.report import arguments, show
+from tests.bench.report import Measured, run
 
 ROOT = Path(__file__).parent.parent.parent
 MESSAGES, CONTEXT, REPLY = 60, 4096, 64
@@ -163,7 +163,7 @@ def program(home: Path) -> None:
         await services.preferences.set(welcomed=True, last_persona="mira", **chosen)
         return services
 
-    async def run() -> None:
+    async def run_window() -> None:
         runner = WindowRunner(window, make_services)
         collector = GarbageCollector(lambda: runner.is_replying)
         serving = asyncio.ensure_future(runner.run())
@@ -178,7 +178,7 @@ def program(home: Path) -> None:
     loop = QEventLoop(application)
     asyncio.set_event_loop(loop)
     with loop:
-        loop.run_until_complete(run())
+        loop.run_until_complete(run_window())
 
 
 def program_size() -> float:
@@ -196,15 +196,14 @@ def program_size() -> float:
     return size / MB
 
 
-def main() -> None:
-    """Measure and print."""
-    wanted = arguments(__doc__)
+def measure() -> Measured:
+    """Run the program in a process of its own, and add up what it measured."""
     with tempfile.TemporaryDirectory() as folder:
         environment = {**os.environ, "QT_QPA_PLATFORM": os.environ.get("QT_QPA_PLATFORM", "offscreen")}
         # Not with `-m`: a worker process loads the main module of the program again, which has to be as light as Lethe's own.
         command = [sys.executable, "-c", "import tests.bench.footprint as it; it.program(it.Path(it.sys.argv[1]))", folder]
-        run = subprocess.run(command, capture_output=True, text=True, check=True, env=environment, cwd=ROOT)
-        measured = json.loads(run.stdout.splitlines()[-1])
+        done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment, cwd=ROOT)
+        measured = json.loads(done.stdout.splitlines()[-1])
         data = sum(path.stat().st_size for path in Path(folder).rglob("*") if path.is_file()) / MB
     figures = {
         "pss_mb_first": sum(size for name, size in measured["first"].items() if name != SHARED),
@@ -214,12 +213,8 @@ def main() -> None:
         "disk_mb": program_size() + data,
     }
     parts = [(f"{when}, {name} [MB]", size) for when in ("first", "evening") for name, size in measured[when].items()]
-    show(
-        [*parts, ("busy after the first reply [s]", measured["busy"]), ("data folder [MB]", data), *figures.items()],
-        figures,
-        as_json=wanted.json,
-    )
+    return [*parts, ("busy after the first reply [s]", measured["busy"]), ("data folder [MB]", data)], figures
 
 
 if __name__ == "__main__":
-    main()
+    run(__doc__, lambda _wanted: measure())

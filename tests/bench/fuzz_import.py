@@ -33,7 +33,7 @@ from lethe_app.errors import FileError
 from lethe_app.interchange.cards import png
 from lethe_app.interchange.external_file import read_external_file
 from lethe_app.paths import Paths
-from tests.bench.report import arguments, show
+from tests.bench.report import Figures, run
 from tests.interchange import external_files as files
 from tests.interchange.test_lorebooks import OTHERS as BOOKS
 from tests.interchange.test_presets import CHATML
@@ -185,7 +185,8 @@ class Fuzzing:
         self.counts["slow imports"] += time.perf_counter() - began > 5 * MAX_SECONDS
 
 
-async def run(seconds: float, seed: int) -> tuple[Fuzzing, int]:
+async def measure(seconds: float, seed: int) -> Figures:
+    """Read and import changed files for that many seconds."""
     with tempfile.TemporaryDirectory() as folder:
         home, inbox = Path(folder) / "home", Path(folder) / "inbox"
         inbox.mkdir()
@@ -204,7 +205,20 @@ async def run(seconds: float, seed: int) -> tuple[Fuzzing, int]:
                 await asyncio.sleep(0)
         watch.is_watching = False
         await services.close()
-        return fuzzing, len(watch.escapes)
+    if fuzzing.first_crash:
+        print(fuzzing.first_crash, file=sys.stderr)
+    counts = fuzzing.counts
+    return {
+        "inputs": counts["inputs"],
+        "crashes": counts["crashes"],
+        "hangs": counts["hangs"] + counts["slow imports"],
+        "escapes": len(watch.escapes),
+        "read": counts["read"],
+        "refused": counts["refused"],
+        "imported": counts["imported"],
+        "slowest_ms": fuzzing.slowest * 1000,
+        "peak_mb": fuzzing.peak / 1e6,
+    }
 
 
 class WriteWatch:
@@ -229,29 +243,10 @@ class WriteWatch:
             self.escapes.add(name)
 
 
-def main() -> None:
-    wanted = arguments(
+if __name__ == "__main__":
+    run(
         __doc__,
+        lambda wanted: measure(wanted.seconds, wanted.seed),
         ("--seconds", {"type": float, "default": 20.0, "help": "how long to go on"}),
         ("--seed", {"type": int, "default": 7, "help": "another seed gives other files"}),
     )
-    fuzzing, escapes = asyncio.run(run(wanted.seconds, wanted.seed))
-    counts = fuzzing.counts
-    figures = {
-        "inputs": counts["inputs"],
-        "crashes": counts["crashes"],
-        "hangs": counts["hangs"] + counts["slow imports"],
-        "escapes": escapes,
-        "read": counts["read"],
-        "refused": counts["refused"],
-        "imported": counts["imported"],
-        "slowest_ms": fuzzing.slowest * 1000,
-        "peak_mb": fuzzing.peak / 1e6,
-    }
-    if fuzzing.first_crash:
-        print(fuzzing.first_crash, file=sys.stderr)
-    show(list(figures.items()), figures, as_json=wanted.json)
-
-
-if __name__ == "__main__":
-    main()

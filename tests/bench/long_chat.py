@@ -30,7 +30,7 @@ from lethe_app.storage.database import Database
 from lethe_app.ui.core.palette import NIGHT
 from lethe_app.ui.transcript.chat_view import ChatView
 from lethe_app.ui.transcript.model.chat_model import ChatModel
-from tests.bench.report import arguments, show
+from tests.bench.report import Measured, run
 
 MANY, FEW = 10_000, 10
 SIZE = (1100, 800)
@@ -245,11 +245,12 @@ async def measure(chats: SessionStore) -> dict[str, float]:
     return result
 
 
-async def in_a_database() -> dict[str, float]:
+async def measure_in_database() -> Measured:
     with tempfile.TemporaryDirectory() as folder:
         database = await Database.open(Path(folder) / "lethe.sqlite3")
         try:
-            return await measure(SessionStore(database))
+            figures = await measure(SessionStore(database))
+            return [(name, verdict(name, value)) for name, value in figures.items()], figures
         finally:
             await database.close()
 
@@ -259,12 +260,5 @@ def verdict(name: str, value: float) -> str:
     return f"{value:10.2f}" + ("" if limit is None else f"   limit {limit:g}   {'ok' if value <= limit else 'TOO MUCH'}")
 
 
-def main() -> None:
-    """Measure and print."""
-    wanted = arguments(__doc__)
-    figures = asyncio.run(in_a_database())
-    show([(name, verdict(name, value)) for name, value in figures.items()], figures, as_json=wanted.json)
-
-
 if __name__ == "__main__":
-    main()
+    run(__doc__, lambda _wanted: measure_in_database())

@@ -20,7 +20,7 @@ from lethe_app.config.settings import Settings
 from lethe_app.ui.core.actions import ACTION_SPECS, action_title
 from lethe_app.ui.core.labels.fields import field_title
 from lethe_app.ui.pages.settings.page import SettingsPage
-from tests.bench.report import arguments, show
+from tests.bench.report import Measured, run
 from tests.ui.window_scene import Scene, opened, until
 
 WORDS: list[tuple[str, list[str]]] = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
@@ -75,20 +75,15 @@ async def measured() -> dict[str, list[str]]:
             return {"palette": in_chat, "settings": missed(lambda word: in_settings(page, word))}
 
 
-def main() -> None:
-    """Measure and print."""
-    wanted = arguments(__doc__)
+def measure() -> Measured:
+    """Percent of the words that find their command in each language, and those that do not."""
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     application = QApplication([])
     misses = asyncio.run(measured())
     del application
     figures = {name: 100 * (1 - len(words) / len(WORDS)) for name, words in misses.items()}
-    show(
-        [*figures.items(), *((f"missed in {name}", word) for name, words in misses.items() for word in words)],
-        figures,
-        as_json=wanted.json,
-    )
+    return [(f"missed in {name}", word) for name, words in misses.items() for word in words], figures
 
 
 if __name__ == "__main__":
-    main()
+    run(__doc__, lambda _wanted: measure())

@@ -23,6 +23,7 @@ that stood in the prompt before. `worst` is the worst single turn.
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import statistics
 from collections.abc import Callable, Sequence
@@ -45,7 +46,7 @@ from tests.bench._evening import FILLS, WATCHED, Evening, Step, play
 from tests.bench._long_talk import Tale, of_locomo, velm
 from tests.bench._setup import starter_engine, starter_model
 from tests.bench._still_model import Call, Still
-from tests.bench.report import arguments, show
+from tests.bench.report import Figures, run
 
 CONTEXTS = (4096, 8192)
 TURNS = 120
@@ -262,16 +263,8 @@ def seconds(prompts: Sequence[str], options: LoadOptions) -> list[float]:
         return [engine.prefill(Prefill(1, prompt, NO_SURGERY)).prompt_seconds for prompt in prompts]
 
 
-def main() -> None:
-    """Measure and print."""
-    wanted = arguments(
-        __doc__,
-        ("--data", {"type": Path, "help": "conversations in LoCoMo's format instead of our own"}),
-        ("--contexts", {"type": int, "nargs": "*", "default": CONTEXTS, "choices": CONTEXTS, "help": "none: worker only"}),
-        ("--full", {"action": "store_true", "help": "of a conversation that fills the context already"}),
-        ("--worker", {"type": int, "default": 20, "help": "turns with the real model; 0 for none"}),
-        ("--threads", {"type": int, "default": 0, "help": "of the real model; its own choice if 0"}),
-    )
+def measure_all(wanted: argparse.Namespace) -> Figures:
+    """Every context that is wanted, and the real model."""
 
     def tale(turns: int) -> Tale:
         return of_locomo(wanted.data, turns) if wanted.data else velm(turns)
@@ -282,8 +275,16 @@ def main() -> None:
         figures |= {f"{name}_{context // 1024}k": value for name, value in found.items()}
     if wanted.worker:
         figures |= with_worker(tale, wanted.worker, wanted.threads)
-    show(list(figures.items()), figures, as_json=wanted.json)
+    return figures
 
 
 if __name__ == "__main__":
-    main()
+    run(
+        __doc__,
+        measure_all,
+        ("--data", {"type": Path, "help": "conversations in LoCoMo's format instead of our own"}),
+        ("--contexts", {"type": int, "nargs": "*", "default": CONTEXTS, "choices": CONTEXTS, "help": "none: worker only"}),
+        ("--full", {"action": "store_true", "help": "of a conversation that fills the context already"}),
+        ("--worker", {"type": int, "default": 20, "help": "turns with the real model; 0 for none"}),
+        ("--threads", {"type": int, "default": 0, "help": "of the real model; its own choice if 0"}),
+    )

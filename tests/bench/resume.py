@@ -9,7 +9,6 @@ another conversation was read. `closing_seconds` is what closing takes with all 
 
 from __future__ import annotations
 
-import asyncio
 import statistics
 import tempfile
 import time
@@ -28,7 +27,7 @@ from lethe_app.paths import Paths
 from lethe_app.services.events import ReplyFinished, ReplyText
 from lethe_app.storage.chats.sessions import SessionStore
 from tests.bench._setup import SMALL_TALK, starter_model
-from tests.bench.report import arguments, show
+from tests.bench.report import Measured, Row, run
 
 CONTEXT, LONG, REPLY = 8192, 6000, 24
 ROUNDS = 3
@@ -130,12 +129,11 @@ async def measure(folder: Path, tokens: int) -> tuple[list[Opened], Opened, int,
     return warm, cold, size, await returned(paths, model, session.guid)
 
 
-def main() -> None:
-    """Measure and print."""
-    wanted = arguments(__doc__, ("--tokens", {"type": int, "default": LONG, "help": "of the conversation"}))
+async def compare(tokens: int) -> Measured:
+    """Every reopening, and the figures."""
     with tempfile.TemporaryDirectory() as folder:
-        warm, cold, size, back = asyncio.run(measure(Path(folder), wanted.tokens))
-    rows: list[tuple[str, object]] = [
+        warm, cold, size, back = await measure(Path(folder), tokens)
+    rows: list[Row] = [
         (
             f"{name}, {number}. time",
             f"{one.usage.evaluated_tokens} of {one.usage.prompt_tokens} tokens evaluated, first word after {one.first:.2f} s",
@@ -153,8 +151,9 @@ def main() -> None:
         "closing_seconds": max(one.closing for one in [cold, *warm]),
         "megabytes": size / (1 << 20),
     }
-    show([*rows, *figures.items()], figures, as_json=wanted.json)
+    return rows, figures
 
 
 if __name__ == "__main__":
-    main()
+    option = ("--tokens", {"type": int, "default": LONG, "help": "of the conversation"})
+    run(__doc__, lambda wanted: compare(wanted.tokens), option)

@@ -14,7 +14,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.bench.report import arguments, show
+from tests.bench.report import Measured, Row, run
 
 BARE = """
 import sys, time
@@ -54,18 +54,17 @@ def first_paint(code: str, home: Path) -> tuple[float, float, str]:
     return float(painted) - began, float(furnished) - began, " ".join(rest)
 
 
-def main() -> None:
-    """Measure in turn and print."""
-    wanted = arguments(__doc__, ("--runs", {"type": int, "default": 15}))
+def measure(runs: int) -> Measured:
+    """Start both in turn."""
     bare, ours, whole, heavy = [], [], [], ""
     with tempfile.TemporaryDirectory() as folder:
-        for _run in range(wanted.runs):
+        for _run in range(runs):
             bare.append(first_paint(BARE, Path(folder))[0])
             painted, furnished, heavy = first_paint(OURS, Path(folder))
             ours.append(painted)
             whole.append(furnished)
     ratio = statistics.median(ours[1:]) / statistics.median(bare[1:])
-    rows = [
+    rows: list[Row] = [
         ("bare window, first paint [ms]", statistics.median(bare[1:]) * 1000),
         ("Lethe, first paint [ms]", statistics.median(ours[1:]) * 1000),
         ("ratio", ratio),
@@ -73,8 +72,8 @@ def main() -> None:
         ("heavy imports before first paint", heavy or "none"),
     ]
     figures = {"first_paint_ratio": ratio, "furnished_ratio": statistics.median(whole[1:]) / statistics.median(bare[1:])}
-    show(rows, figures, as_json=wanted.json)
+    return rows, figures
 
 
 if __name__ == "__main__":
-    main()
+    run(__doc__, lambda wanted: measure(wanted.runs), ("--runs", {"type": int, "default": 15}))
