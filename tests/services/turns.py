@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import json
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
@@ -192,10 +193,11 @@ def before_now(**span: float) -> datetime:
     return now() - timedelta(**span)
 
 
-async def until(holds: Callable[[], Awaitable[object]]) -> None:
-    """Wait for what goes on in the background, but not for ever."""
+async def until(holds: Callable[[], object]) -> None:
+    """Wait until `holds` returns something true, or something awaitable whose result is true; but not for ever."""
     for _time in range(12_000):
-        if await holds():
+        found = holds()
+        if await found if inspect.isawaitable(found) else found:
             return
         await asyncio.sleep(0.01)
     raise AssertionError("It never came to that.")

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import os
-import signal
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -13,21 +9,14 @@ from pathlib import Path
 import pytest
 
 from lethe_app.agents.dream import Dream
-from lethe_app.app import build
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.agent_runs import ChangeState, RecordedChange, ReplyRating, RunOutcome
 from lethe_app.domain.changes import AVOID, INFER, ChangedRecords
-from lethe_app.domain.clock import use_clock
 from lethe_app.domain.recall import RecallWay
-from lethe_app.paths import Paths
 from tests.services.past_sessions import hold, opened
 from tests.services.tasks import Clock, employ, leave, newest
 from tests.services.turns import MIRA, add_memory, prompt_of, say
-
-PERSONAS = {
-    "mira-test": {"name": "Mira", "bio": "She is the navigator of the Petrel."},
-    "tomas": {"is_user": True, "name": "Tomas", "bio": "The captain."},
-}
+from tests.stories.conftest import kill_program
 
 
 async def sleep_on_it(services: AppServices, clock: Clock) -> list[RecordedChange]:
@@ -103,37 +92,25 @@ if __name__ == "__main__":
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL")
-async def test_a_kill_in_the_middle_of_a_dream_loses_nothing(home: Path, tmp_path: Path):
+async def test_a_kill_in_the_middle_of_a_dream_loses_nothing(home: Path, clock: Clock):
     said = [f"The ferry number {number} leaves at nine." for number in range(4)]
-    services = await build(Paths.standard(home), engine="echo")
-    await services.preferences.set(dreams_apply=True, user_persona="tomas")
-    for words in said * 2:
-        await add_memory(services, words, made_by="journal", trigger_count=1)
-    await services.close()
+    async with opened(home) as services:
+        await services.preferences.set(dreams_apply=True, user_persona="tomas")
+        for words in said * 2:
+            await add_memory(services, words, made_by="journal", trigger_count=1)
 
-    script = tmp_path / "killed.py"
-    script.write_text(KILLED, encoding="utf-8")
-    root = str(Path(__file__).parent.parent.parent)
-    environment = {**os.environ, "PYTHONPATH": root}
-    command = (sys.executable, str(script), str(home))
-    program = await asyncio.create_subprocess_exec(*command, env=environment, stdout=subprocess.PIPE, cwd=root)
-    assert program.stdout is not None
-    assert (await program.stdout.readline()).strip() == b"in the middle"
-    program.send_signal(signal.SIGKILL)
-    await program.wait()
+    await kill_program(KILLED, home, "in the middle")
 
-    clock = Clock()
-    with use_clock(clock):
-        async with opened(home) as services:
-            held = await services.memory.memories(MIRA)
-            assert {one.content for one in held} == set(said)
-            assert sum(one.trigger_count for one in held) == 8
-            assert [one.state for one in await services.dreams.changes_of(MIRA)] == [ChangeState.APPLIED] * 2
-            await services.memory_lookup.search(MIRA, "ferry")
+    async with opened(home) as services:
+        held = await services.memory.memories(MIRA)
+        assert {one.content for one in held} == set(said)
+        assert sum(one.trigger_count for one in held) == 8
+        assert [one.state for one in await services.dreams.changes_of(MIRA)] == [ChangeState.APPLIED] * 2
+        await services.memory_lookup.search(MIRA, "ferry")
 
-            await sleep_on_it(services, clock)  # what was cut off is noted as lost, and waits a little
-            await sleep_on_it(services, clock)
-            assert sorted(one.content for one in await services.memory.memories(MIRA)) == said
+        await sleep_on_it(services, clock)  # what was cut off is noted as lost, and waits a little
+        await sleep_on_it(services, clock)
+        assert sorted(one.content for one in await services.memory.memories(MIRA)) == said
 
 
 CASUAL = ("I'd prefer shorter answers.", "Maybe a bit shorter next time.", "Could you keep it short?")

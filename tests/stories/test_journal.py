@@ -11,10 +11,6 @@ from tests.services.past_sessions import NUTS, chats_of, hold, opened, trusted
 from tests.services.tasks import Clock, employ, leave
 from tests.services.turns import MIRA, say
 
-PERSONAS = {
-    "mira-test": {"name": "Mira", "bio": "She is the navigator of the Petrel."},
-    "tomas": {"is_user": True, "name": "Tomas", "bio": "The captain."},
-}
 WANTS = {"write": True, "topic": "What Tomas told me of the lighthouse."}
 ENTRY = {"title": "The lighthouse", "paragraphs": ["Tomas spoke of the old lighthouse. I would like to see its lamp once."]}
 PLAN = {

@@ -12,10 +12,6 @@ from tests.services.past_sessions import copy_home, hold, opened
 from tests.services.tasks import Clock
 from tests.services.turns import MIRA, TurnOutcome, prompt_of, say
 
-PERSONAS = {
-    "mira-test": {"name": "Mira", "bio": "She is the navigator of the Petrel."},
-    "tomas": {"is_user": True, "name": "Tomas", "bio": "The captain."},
-}
 PAELLA = (
     "I love saffron in my paella.",
     "I am allergic to the mussels in paella.",

@@ -18,7 +18,6 @@ from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryInsertion, MemoryType
 from lethe_app.domain.persona import Weekday
 from lethe_app.domain.tools import CallOutcome, PermissionAnswer, Tool, ToolContext, ToolOutput, ToolResult, ToolSet
-from lethe_app.paths import Paths
 from lethe_app.services.events import ToolPermissionRequested, ToolUsed, TurnEvent
 from lethe_app.services.memory.working_memory import session_namespace
 from lethe_app.services.prompting.tool_messages import parse_result
@@ -27,12 +26,9 @@ from lethe_app.services.tools.builtin_small import NoArguments, build_dice_set
 from tests.prompt.templates import HERMES
 from tests.services.past_sessions import opened, qualify
 from tests.services.turns import MIRA, TurnOutcome, log, prompt_of
+from tests.stories.conftest import write_personas
 from tests.web.server import Reply, Site, page, serving
 
-PERSONAS = {
-    "mira-test": {"name": "Mira", "bio": "She is the navigator of the Petrel."},
-    "tomas": {"is_user": True, "name": "Tomas", "bio": "The captain."},
-}
 KEEPERS = "".join(
     f"<p>In the year {year} the lighthouse of Brenn, which Ada Holm had built, was kept by {year - 1860} men.</p>"
     for year in range(1871, 1891)
@@ -48,10 +44,7 @@ def call(name: str, **arguments: object) -> str:
 
 @asynccontextmanager
 async def talking(tmp_path: Path, script: Path, **settings: object) -> AsyncIterator[tuple[AppServices, ChatSession]]:
-    paths = Paths.standard(tmp_path / "home")
-    paths.personas.mkdir(parents=True)
-    for name, persona in PERSONAS.items():
-        (paths.personas / f"{name}.json").write_text(json.dumps(persona), encoding="utf-8")
+    write_personas(tmp_path / "home")
     async with opened(tmp_path / "home") as services:
         wanted = {"user_persona": "tomas", "tools_enabled": True, "default_tools": ["memory", "time", "dice", "bench", "web"]}
         await services.preferences.set(**{**wanted, **settings})

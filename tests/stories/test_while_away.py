@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
-import signal
-import subprocess
 import sys
 from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
@@ -17,21 +14,16 @@ import pytest
 
 from lethe_app.agents.self_reflection import SelfReflection
 from lethe_app.agents.task import TaskContext, TaskResult
-from lethe_app.app import build
 from lethe_app.brain.llm_schemas.archive import TitleAnswer
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.agent_runs import RunOutcome
 from lethe_app.domain.memory import MemoryUnit
-from lethe_app.paths import Paths
 from lethe_app.services.events import ReplyText
 from tests.services.past_sessions import NUTS, chats_of, copy_home, hold, opened, trusted
 from tests.services.tasks import Clock, Scripted, employ, leave, newest
 from tests.services.turns import MIRA, change_persona, collect_turn, until
+from tests.stories.conftest import kill_program
 
-PERSONAS = {
-    "mira-test": {"name": "Mira", "bio": "She is the navigator of the Petrel."},
-    "tomas": {"is_user": True, "name": "Tomas", "bio": "The captain."},
-}
 THOUGHTS = {"paragraphs": ["Tomas misses his sister Ines. I would like to meet her one day."]}
 
 
@@ -59,14 +51,12 @@ async def test_the_user_comes_back_in_the_middle_and_is_answered_first(home: Pat
             lambda _none: order.append("ended") if services.background_runner.running_task is None else None
         )
         looking = asyncio.create_task(services.background_runner.run_next_task())
-
-        async def is_thinking() -> bool:
-            return (
+        await until(
+            lambda: (
                 services.background_runner.running_task is not None
                 and "Thinking" in services.background_runner.running_task.step
             )
-
-        await until(is_thinking)
+        )
         await asyncio.sleep(0.3)  # the model is in the middle of a word
         services.idleness.record_action()  # the first key
         async with aclosing(services.chat.send(conversation.guid, "I am back.")) as events:
@@ -95,11 +85,7 @@ async def test_whoever_sends_something_without_a_key_is_back_too(home: Path, tmp
         conversation = await hold(services)
         leave(services, clock)
         looking = asyncio.create_task(services.background_runner.run_next_task())
-
-        async def is_at_it() -> bool:
-            return services.background_runner.running_task is not None
-
-        await until(is_at_it)
+        await until(lambda: services.background_runner.running_task is not None)
         outcome = await collect_turn(services.chat.send(conversation.guid, "I am back."))
         await looking
 
@@ -128,11 +114,7 @@ async def test_the_next_start_tells_what_was_cut_off_and_does_it_again(home: Pat
         await employ(services, Scripted(half))
         leave(services, clock)
         looking = asyncio.create_task(services.background_runner.run_next_task())
-
-        async def is_half_done() -> bool:
-            return bool(await services.memory.memories(MIRA))
-
-        await until(is_half_done)
+        await until(lambda: services.memory.memories(MIRA))
         copy = await copy_home(services, tmp_path / "as it was")
         looking.cancel()
         await asyncio.gather(looking, return_exceptions=True)
@@ -179,25 +161,13 @@ if __name__ == "__main__":
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL")
-async def test_a_kill_in_the_middle_loses_nothing(home: Path, tmp_path: Path):
-    script = tmp_path / "killed.py"
-    script.write_text(KILLED, encoding="utf-8")
-    root = Path(__file__).parent.parent.parent
-    environment = {**os.environ, "PYTHONPATH": str(root), "HOME": str(tmp_path / "nobody")}
-    command = [sys.executable, str(script), str(home)]
-    program = await asyncio.create_subprocess_exec(*command, env=environment, stdout=subprocess.PIPE)
-    assert program.stdout is not None
-    assert (await program.stdout.readline()).strip() == b"half done"
-    program.send_signal(signal.SIGKILL)
-    await program.wait()
+async def test_a_kill_in_the_middle_loses_nothing(home: Path):
+    await kill_program(KILLED, home, "half done")
 
-    services = await build(Paths.standard(home), engine="echo")
-    try:
+    async with opened(home) as services:
         await services.background_runner.run_next_task()
         (run,) = await services.activity_log.list_runs()
         kept = [one.content for one in await services.memory.memories(MIRA)]
-    finally:
-        await services.close()
 
     assert run.outcome is RunOutcome.LOST
     assert run.ended is not None
