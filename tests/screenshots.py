@@ -38,11 +38,10 @@ from lethe_app.ui.controllers.window_controller import WindowController
 from lethe_app.ui.shell.main_window import MainWindow
 from lethe_app.ui.shell.toast import Toast
 from lethe_app.ui.shell.welcome import Welcome
-from tests.dialog_pictures import dialogs
 from tests.life_pictures import TEXTS
 from tests.llm.gguf_factory import chat_settings, write_model
 from tests.ui.window_scene import Scene, until
-from tests.workshop_pictures import SHEEPSHANK, pages, remembering
+from tests.workshop_pictures import SHEEPSHANK, dialogs, pages, remembering
 
 ROOT = Path(__file__).parent.parent
 IMAGES, OTHERS = ROOT / "docs" / "images", ROOT / "build" / "screenshots"

@@ -1,14 +1,15 @@
-"""Pictures of every page of the workshop, by night and by day, over a home in which something has happened."""
+"""Pictures of every page, of every dialog and of the page of somebody new, by night and by day, in a furnished home."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QDialog
 
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.agent_runs import ReplyRating
@@ -18,12 +19,14 @@ from lethe_app.domain.facts import ExtractedFact, MadeBy
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.services.events import ModelReady
 from tests.life_pictures import TEXTS, live
+from tests.ui.dialogs.every_dialog import DIALOGS
 from tests.ui.window_scene import Scene, until
 
 if TYPE_CHECKING:
     from tests.screenshots import Studio
 
 MIRA = "mira"
+NIGHT_AND_DAY = (("dark", "night"), ("light", "day"))
 KNOWN = TEXTS["remembered"]
 SHEEPSHANK: str = KNOWN["answered"]
 PAGES = {
@@ -57,6 +60,14 @@ async def wait_for_layout(seconds: float = 0.6) -> None:
     for _ in range(int(seconds / 0.02)):
         QApplication.processEvents()
         await asyncio.sleep(0.02)
+
+
+@asynccontextmanager
+async def opened(studio: Studio, script: str) -> AsyncIterator[Scene]:
+    """A dark window whose scripted model is loaded."""
+    async with studio.window(theme="dark", model_path=script, last_session=studio.sessions["Through the Needle"]) as scene:
+        await until(lambda: isinstance(scene.services.models.state, ModelReady))
+        yield scene
 
 
 async def remember(services: AppServices, sessions: dict[str, str]) -> None:
@@ -100,8 +111,7 @@ async def object_to_some(services: AppServices, sessions: dict[str, str]) -> Non
 
 async def remembering(studio: Studio, script: str) -> None:
     """The conversation with the panel beside it that says why."""
-    async with studio.window(theme="dark", model_path=script, last_session=studio.sessions["Through the Needle"]) as scene:
-        await until(lambda: isinstance(scene.services.models.state, ModelReady))
+    async with opened(studio, script) as scene:
         calm = {"recall_without_match": 0, "rotation_minutes": 0, "core_facts_tokens": 0, "proactive_messages": False}
         await scene.services.preferences.set(**calm)
         await remember(scene.services, studio.sessions)
@@ -124,8 +134,7 @@ async def remembering(studio: Studio, script: str) -> None:
 
 async def pages(studio: Studio, script: str) -> None:
     """Every page that there is."""
-    async with studio.window(theme="dark", model_path=script, last_session=studio.sessions["Through the Needle"]) as scene:
-        await until(lambda: isinstance(scene.services.models.state, ModelReady))
+    async with opened(studio, script) as scene:
         await studio.open(scene, "Through the Needle")
         scene.window.resize(1280, 820)
         await scene.services.preferences.set(rotation_minutes=0)
@@ -139,18 +148,15 @@ async def pages(studio: Studio, script: str) -> None:
 
 async def page(studio: Studio, scene: Scene, name: str, requested: str) -> None:
     """One page by night and by day, with whatever is worth typing first."""
-    for theme, light in (("dark", "night"), ("light", "day")):
+    for theme, light in NIGHT_AND_DAY:
         await scene.services.preferences.set(theme=theme)
         scene.window.window_actions[requested].trigger()
         await until(lambda: scene.page is not None)
         await wait_for_layout(1.2)
-        await PREPARED.get(name, nothing)(scene)
+        if name in PREPARED:
+            await PREPARED[name](scene)
         studio.keep(scene.window.grab(), f"{name}-{light}")
         scene.controller.pages.navigator.close_all_pages()
-
-
-async def nothing(_scene: Scene) -> None:
-    """The page speaks for itself."""
 
 
 async def choose_first(scene: Scene) -> None:
@@ -194,3 +200,43 @@ PREPARED: dict[str, Callable[[Scene], Awaitable[None]]] = {
     "models": choose_found_model,
     "dreams": dream,
 }
+
+
+async def dialogs(studio: Studio, script: str) -> None:
+    """Every dialog, the list of all commands, and somebody who is being made up."""
+    async with opened(studio, script) as scene:
+        await studio.open(scene, "Through the Needle")
+        scene.window.resize(1280, 820)
+        for theme, light in NIGHT_AND_DAY:
+            await scene.services.preferences.set(theme=theme)
+            await wait_for_layout(0.3)
+            for name, make in DIALOGS.items():
+                await dialog(studio, f"dialog-{name.replace(' ', '-')}-{light}", make(scene.window, scene.window.theme))
+            await commands(studio, scene, light)
+            await somebody_new(studio, scene, light)
+
+
+async def dialog(studio: Studio, name: str, asking: QDialog) -> None:
+    """One of them, as it opens."""
+    asking.open()
+    await wait_for_layout(0.2)
+    studio.keep(asking.grab(), name)
+    asking.close()
+    asking.deleteLater()
+
+
+async def commands(studio: Studio, scene: Scene, light: str) -> None:
+    scene.window.window_actions["palette"].trigger()
+    await wait_for_layout(0.3)
+    studio.keep(scene.window.grab(), f"palette-{light}")
+    scene.controller.command_palette.hide()
+
+
+async def somebody_new(studio: Studio, scene: Scene, light: str) -> None:
+    """The page as it opens."""
+    scene.window.window_actions["new_persona"].trigger()
+    await until(lambda: scene.page is not None)
+    await wait_for_layout(0.8)
+    studio.keep(scene.window.grab(), f"new-persona-{light}")
+    scene.controller.pages.navigator.close_all_pages()
+    await wait_for_layout(0.3)
