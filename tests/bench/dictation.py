@@ -34,7 +34,7 @@ from lethe_app.speech.recognition.protocol import (
     SpeechStarted,
     SpeechText,
 )
-from tests.bench.report import arguments, show
+from tests.bench.report import Measured, run
 
 SENTENCES = (
     "My sister lives in a small house near the river.",
@@ -120,7 +120,8 @@ def count_errors(spoken_words: list[str], heard: list[str]) -> int:
     return row[-1]
 
 
-async def measure(model: Path, language: str, *, as_json: bool) -> None:
+async def measure(model: Path, language: str) -> Measured:
+    """Dictate every sentence; what was understood wrongly is a row of the table."""
     client = RecognitionClient()
     begin = time.perf_counter()
     first = await dictate(client, model, bytes(32_000), language)
@@ -147,17 +148,13 @@ async def measure(model: Path, language: str, *, as_json: bool) -> None:
         "load_ms": load_ms,
         "memory_mb": memory,
     }
-    show([*rows, *figures.items()], figures, as_json=as_json)
-
-
-def main() -> None:
-    options = arguments(
-        __doc__,
-        ("--model", {"required": True, "type": Path, "help": "Whisper model in the ggml format"}),
-        ("--language", {"default": "en", "help": "ISO 639-1 code, or auto"}),
-    )
-    asyncio.run(measure(options.model, options.language, as_json=options.json))
+    return rows, figures
 
 
 if __name__ == "__main__":
-    main()
+    run(
+        __doc__,
+        lambda wanted: measure(wanted.model, wanted.language),
+        ("--model", {"required": True, "type": Path, "help": "Whisper model in the ggml format"}),
+        ("--language", {"default": "en", "help": "ISO 639-1 code, or auto"}),
+    )

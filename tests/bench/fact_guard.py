@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 import random
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from uuid import NAMESPACE_URL, uuid5
@@ -28,7 +28,7 @@ from lethe_app.brain.text.fingerprint import content_words
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.chat import Role
 from tests.bench._locomo_stories import moment_of, sessions_of
-from tests.bench.report import arguments, show
+from tests.bench.report import Measured, run
 
 SEED = 5
 KINDS = ("true", "speaker", "other_line", "own_line")
@@ -95,8 +95,8 @@ def claim(session: Session, fact: str, place: int, about: str) -> Claim:
     return Claim(place, quotation_for(fact, session.lines[place].text), fact, about)
 
 
-def measure(path: Path, explained: str) -> tuple[Mapping[str, float], int]:
-    """Percentages by kind, and the number of true claims."""
+def measure(path: Path, explained: str) -> Measured:
+    """Percentages by kind; the number of true claims is a row of the table."""
     chance = random.Random(SEED)
     counts: dict[str, Counter[SupportLevel]] = {kind: Counter() for kind in KINDS}
     reasons: Counter[str] = Counter()
@@ -109,7 +109,7 @@ def measure(path: Path, explained: str) -> tuple[Mapping[str, float], int]:
                 print(f"{checked.support.name:8} {checked.reason}: {each.fact}   ← {each.quote}")
     for reason, count in reasons.most_common():
         print(count, reason)
-    return percentages(counts), sum(counts["true"].values())
+    return [("claims", sum(counts["true"].values()))], percentages(counts)
 
 
 def percentages(counts: Mapping[str, Counter[SupportLevel]]) -> dict[str, float]:
@@ -122,16 +122,10 @@ def percentages(counts: Mapping[str, Counter[SupportLevel]]) -> dict[str, float]
     return found
 
 
-def main(words: Sequence[str] = KINDS) -> None:
-    """Measure and print."""
-    wanted = arguments(
-        __doc__,
-        ("--data", {"type": Path, "required": True, "help": "a LoCoMo file"}),
-        ("--explain", {"choices": list(words), "default": "", "help": "show each claim of one kind"}),
-    )
-    figures, count = measure(wanted.data, wanted.explain)
-    show([*figures.items(), ("claims", count)], figures, as_json=wanted.json)
-
-
 if __name__ == "__main__":
-    main()
+    run(
+        __doc__,
+        lambda wanted: measure(wanted.data, wanted.explain),
+        ("--data", {"type": Path, "required": True, "help": "a LoCoMo file"}),
+        ("--explain", {"choices": list(KINDS), "default": "", "help": "show each claim of one kind"}),
+    )

@@ -7,6 +7,7 @@ confirmed that it was stopped.
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import json
 import os
@@ -26,7 +27,7 @@ from lethe_app.services.preferences import Preferences
 from lethe_app.services.speech.piper_engine import PiperEngine
 from lethe_app.services.speech.voices import PreparedSentence, SpeechEngine, SpokenSentence, Voice
 from lethe_app.ui.speech.sound_process import SoundProcess, SystemVoices
-from tests.bench.report import arguments, show
+from tests.bench.report import Figures, run
 from tests.ui.window_scene import Scene, opened, until
 
 TRIES = 6
@@ -92,11 +93,19 @@ async def hear_reply(scene: Scene, engine: TimedEngine) -> tuple[float, float]:
     return first_sound, silence
 
 
-async def measure(wanted: object, home: Path) -> dict[str, float]:
+async def measure(wanted: argparse.Namespace) -> Figures:
+    """Measure in a window of its own."""
+    application = QApplication([])
+    with tempfile.TemporaryDirectory() as folder:
+        figures = await measure_in(Path(folder), wanted.voice, wanted.folder, wanted.program)
+    application.quit()
+    return figures
+
+
+async def measure_in(home: Path, voice: str, folder: str, program: str) -> Figures:
     """Medians and worst of some tries; the first, which connects the engine, by itself."""
     script = home / "echo.json"
     script.write_text(json.dumps({"replies": [REPLY] * (TRIES + 1), "delay": 0.005}), encoding="utf-8")
-    voice, folder, program = (str(getattr(wanted, name)) for name in ("voice", "folder", "program"))
     sound = SoundProcess("mock" if voice == "mock" else "")
     engine = TimedEngine(SystemVoices(sound), sound)
     async with opened(home / "home", script, speech_engine=engine) as scene:
@@ -120,20 +129,11 @@ async def measure(wanted: object, home: Path) -> dict[str, float]:
     }
 
 
-def main() -> None:
-    """Measure and print."""
-    application = QApplication([])
-    wanted = arguments(
+if __name__ == "__main__":
+    run(
         __doc__,
+        measure,
         ("--voice", {"choices": ["mock", "system", "piper"], "default": "mock", "help": "engine that speaks"}),
         ("--folder", {"default": "", "help": "folder with voice files of Piper"}),
         ("--program", {"default": "", "help": "program of Piper"}),
     )
-    with tempfile.TemporaryDirectory() as folder:
-        figures = asyncio.run(measure(wanted, Path(folder)))
-    show(list(figures.items()), figures, as_json=wanted.json)
-    application.quit()
-
-
-if __name__ == "__main__":
-    main()
