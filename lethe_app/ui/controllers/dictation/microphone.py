@@ -128,9 +128,7 @@ class SystemMicrophone(QObject):
             return
         self._is_dead = True
         self.close()
-        self._on_failure(
-            DictationError(self.tr("The sound system stopped working."), self.tr("Restart Lethe to dictate again."))
-        )
+        self._on_failure(self._death_error())
 
     def _death_error(self) -> DictationError:
         return DictationError(self.tr("The sound system stopped working."), self.tr("Restart Lethe to dictate again."))

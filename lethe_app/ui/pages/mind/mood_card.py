@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen, QWheelEvent
-from PySide6.QtWidgets import QCheckBox, QFrame, QLabel, QSizePolicy, QSlider, QStyle, QStyleOptionSlider, QWidget
+from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
+from PySide6.QtGui import QMouseEvent, QWheelEvent
+from PySide6.QtWidgets import QCheckBox, QFrame, QLabel, QSlider, QStyle, QWidget
 
 from lethe_app.domain.mood import MoodSample
 from lethe_app.services.mood import MoodDimension
@@ -15,6 +15,7 @@ from lethe_app.ui.core.theme import Theme, mix_colours
 from lethe_app.ui.pages.mind.labels import describe_mood, format_adjective, format_cause, mood_colours
 from lethe_app.ui.pages.mind.mood_plot import MoodPlot
 from lethe_app.ui.widgets.buttons import build_button
+from lethe_app.ui.widgets.card_column import fill_layout
 from lethe_app.ui.widgets.labels import build_small_label, create_text_label
 from lethe_app.ui.widgets.layouts import build_column, build_row
 
@@ -25,30 +26,21 @@ KNOB_SIZE = SPACE_4
 
 
 class MoodSlider(QSlider):
-    """Slider of a mood dimension; `value_chosen` carries the value from 0 to 1 set by the user and is not emitted by
-    `show_value`.
+    """Slider of a mood dimension, drawn as a coloured bar; `value_chosen` carries the value from 0 to 1 set by the user and is
+    not emitted by `show_value`.
     """
 
     value_chosen = Signal(float)
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(Qt.Orientation.Horizontal, parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(Qt.Orientation.Horizontal)
         self._theme = theme
-        self._colour = theme.palette.water
-        self._is_silent = False
         self.setRange(0, STEPS)
-        self.setSingleStep(1)
         self.setPageStep(10)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self._emit_timer = QTimer(self, singleShot=True, interval=EMIT_DELAY_MS)
         self._emit_timer.timeout.connect(self._emit_value)
-        self.valueChanged.connect(self._on_value_changed)
-
-    @property
-    def is_moving(self) -> bool:
-        """True while the slider is being moved and until `value_chosen` was emitted."""
-        return self._emit_timer.isActive() or self.isSliderDown()
+        self.valueChanged.connect(lambda _value: self._emit_timer.start())
 
     def emit_pending(self) -> None:
         """Emit `value_chosen` now if a movement waits for it."""
@@ -57,26 +49,26 @@ class MoodSlider(QSlider):
             self._emit_value()
 
     def show_value(self, value: float) -> None:
-        if not self.is_moving:
-            self._is_silent = True
-            self.setValue(round(value * STEPS))
-            self._is_silent = False
+        """Show a value, unless the slider is being moved or its value is about to be emitted."""
+        if not self._emit_timer.isActive() and not self.isSliderDown():
+            with QSignalBlocker(self):
+                self.setValue(round(value * STEPS))
 
     def set_colour(self, colour: str) -> None:
         """Set the bar's colour, which is the colour of the dimension's line in the chart."""
-        self._colour = colour
-        self.update()
-
-    def sizeHint(self) -> QSize:
-        return QSize(240, KNOB_SIZE + SPACE_2)
-
-    def minimumSizeHint(self) -> QSize:
-        return QSize(96, KNOB_SIZE + SPACE_2)
-
-    def _on_value_changed(self, _value: int) -> None:
-        self.update()
-        if not self._is_silent:
-            self._emit_timer.start()
+        palette = self._theme.palette
+        track, disabled = (mix_colours(palette.surface, *other) for other in ((palette.text, 0.1), (palette.muted, 0.5)))
+        self.setStyleSheet(
+            f"QSlider {{ min-height: {KNOB_SIZE + SPACE_2}px; min-width: 96px; }}"
+            f"QSlider::groove {{ height: {SPACE_2}px; border-radius: {SPACE_1}px; background: {track}; }}"
+            f"QSlider::sub-page {{ border-radius: {SPACE_1}px; background: {colour}; }}"
+            f"QSlider::sub-page:disabled {{ background: {disabled}; }}"
+            f"QSlider::handle {{ width: {KNOB_SIZE - 6}px; margin: -3px 0; border-radius: {KNOB_SIZE // 2 - 1}px;"
+            f" border: 2px solid {colour}; background: {palette.surface}; }}"
+            f"QSlider::handle:hover, QSlider::handle:focus {{ width: {KNOB_SIZE - 4}px; margin: -4px 0;"
+            f" border-radius: {KNOB_SIZE // 2}px; }}"
+            f"QSlider::handle:focus {{ border-color: {palette.text}; }}"
+        )
 
     def _emit_value(self) -> None:
         self.value_chosen.emit(self.value() / STEPS)
@@ -99,36 +91,9 @@ class MoodSlider(QSlider):
             self.setSliderDown(False)
 
     def _move_to_pointer(self, event: QMouseEvent) -> None:
-        share = (event.position().x() - KNOB_SIZE / 2) / max(1, self.width() - KNOB_SIZE)
-        if self.layoutDirection() is Qt.LayoutDirection.RightToLeft:
-            share = 1 - share
-        self.setValue(round(min(max(share, 0.0), 1.0) * STEPS))
-
-    def paintEvent(self, _event: QPaintEvent) -> None:
-        palette, middle = self._theme.palette, self.height() / 2
         is_mirrored = self.layoutDirection() is Qt.LayoutDirection.RightToLeft
-        share = 1 - self.value() / STEPS if is_mirrored else self.value() / STEPS
-        knob = KNOB_SIZE / 2 + share * (self.width() - KNOB_SIZE)
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(mix_colours(palette.surface, palette.text, 0.10)))
-        track = QRectF(0, middle - SPACE_1, self.width(), SPACE_2)
-        painter.drawRoundedRect(track, SPACE_1, SPACE_1)
-        colour = QColor(self._colour if self.isEnabled() else mix_colours(palette.surface, palette.muted, 0.5))
-        painter.setBrush(colour)
-        filled = (
-            QRectF(knob, track.top(), self.width() - knob, SPACE_2) if is_mirrored else QRectF(0, track.top(), knob, SPACE_2)
-        )
-        painter.drawRoundedRect(filled, SPACE_1, SPACE_1)
-        option = QStyleOptionSlider()
-        self.initStyleOption(option)
-        is_highlighted = self.hasFocus() or self.underMouse() or bool(option.state & QStyle.StateFlag.State_MouseOver)
-        painter.setBrush(QColor(palette.surface))
-        painter.setPen(QPen(QColor(palette.text) if self.hasFocus() else colour, 2.5))
-        radius = KNOB_SIZE / 2 - 1.5 if is_highlighted else KNOB_SIZE / 2 - 3
-        painter.drawEllipse(QPointF(knob, middle), radius, radius)
-        painter.end()
+        place, span = round(event.position().x() - KNOB_SIZE / 2), max(1, self.width() - KNOB_SIZE)
+        self.setValue(QStyle.sliderValueFromPosition(0, STEPS, place, span, is_mirrored))
 
 
 class MoodRow(QWidget):
@@ -241,14 +206,12 @@ class MoodCard(QFrame):
         self.plot.show_history(dimensions, samples)
 
     def _build_rows(self, dimensions: Sequence[MoodDimension]) -> None:
-        for row in self.rows.values():
-            row.deleteLater()
         self.rows = {dimension.id: MoodRow(self._theme, dimension, index) for index, dimension in enumerate(dimensions)}
+        fill_layout(self._rows_column, self.rows.values())
         # Qt's tab order is the order of creation, and these rows are created after the widgets below them.
         before: QWidget = self.enable_for_all_button
         for row in self.rows.values():
             row.value_chosen.connect(self.mood_chosen)
-            self._rows_column.addWidget(row)
             QWidget.setTabOrder(before, row.slider)
             before = row.slider
 

@@ -15,6 +15,7 @@ from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.dialogs.dialogs import QuestionDialog
 from lethe_app.ui.pages.mind.labels import format_due_date, format_time_of_day, format_weekday
 from lethe_app.ui.widgets.buttons import IconButton, build_button
+from lethe_app.ui.widgets.card_column import fill_layout
 from lethe_app.ui.widgets.datetime_field import DateTimeField
 from lethe_app.ui.widgets.form import build_field_label
 from lethe_app.ui.widgets.labels import build_small_label, create_text_label
@@ -79,15 +80,12 @@ class ReminderForm(QWidget):
         self.empty_label.setText(self.tr("No reminders yet. {name} will bring up what you add here.").format(name=name))
         if [row.memory for row in self.rows] == list(reminders):
             return
-        for row in self.rows:
-            row.hide()
-            row.deleteLater()
         self.rows = [ReminderRow(self._theme, reminder) for reminder in reminders]
+        fill_layout(self._row_column, self.rows)
         previous: QWidget | None = None
         for row in self.rows:
             row.edit_requested.connect(self.edit_requested)
             row.forget_requested.connect(self.forget_requested)
-            self._row_column.addWidget(row)
             if previous is not None:
                 QWidget.setTabOrder(previous, row.edit_button)
             QWidget.setTabOrder(row.edit_button, row.delete_button)

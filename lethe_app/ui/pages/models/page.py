@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from operator import attrgetter
+from pathlib import Path
 
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication, QTabBar, QWidget
 
-from lethe_app.domain.model import DownloadProgress, KvType, ModelFile, RemoteModel
+from lethe_app.domain.model import DownloadProgress, KvType, ModelFile
 from lethe_app.errors import LetheError, SpeechModelMissing
 from lethe_app.services.events import ModelLoading, ModelReady, ModelState
-from lethe_app.services.models.downloads import Downloads
 from lethe_app.services.models.hardware import Hardware
-from lethe_app.services.models.recommendation import DownloadAssessment, FitLevel, MemoryEstimate, estimate_fit, estimate_speed
+from lethe_app.services.models.recommendation import FitLevel, MemoryEstimate, estimate_fit, estimate_speed
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.speech.dictation import Dictation
 from lethe_app.system_memory import available_memory
@@ -20,7 +20,6 @@ from lethe_app.ui.core.formatting import abbreviate_tokens, format_size
 from lethe_app.ui.core.labels.models import format_fit_level, format_short_speed
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_4
 from lethe_app.ui.core.routes import ModelsRoute, Route
-from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
 from lethe_app.ui.dialogs.files import ask_for_file, ask_for_model_file, ask_for_model_folder
 from lethe_app.ui.pages.advanced_chip import build_advanced_chip
 from lethe_app.ui.pages.context import PageContext
@@ -44,9 +43,9 @@ MEASURE_INTERVAL_MS = 3000
 class SpeechModelSheet(CardColumn):
     """Card with the model in use, above those of the downloads, which the page adds."""
 
-    def __init__(self, context: PageContext, downloads: Downloads, preferences: Preferences, dictation: Dictation) -> None:
+    def __init__(self, context: PageContext, preferences: Preferences, dictation: Dictation) -> None:
         super().__init__()
-        self._context, self._downloads, self._preferences, self._dictation = context, downloads, preferences, dictation
+        self._context, self._preferences, self._dictation = context, preferences, dictation
         self._spawn = context.tasks.start_task
         column = self.add_card(
             self.tr("Dictation"),
@@ -59,11 +58,9 @@ class SpeechModelSheet(CardColumn):
         self.pick_button = build_button(self.tr("Choose file…"), lambda: self._spawn(self._pick_file(), "pick"))
         column.addLayout(build_row((self.model_label, 1), self.pick_button, spacing=SPACE_2))
 
-    def use_model(self, model: RemoteModel) -> None:
+    def use_model(self, path: Path) -> None:
         """Recognise with a model that was downloaded."""
-        path = self._downloads.find_downloaded(model)
-        if path is not None:
-            self._spawn(self._preferences.set(dictation_model=str(path)), "use")
+        self._spawn(self._preferences.set(dictation_model=str(path)), "use")
 
     def refresh(self) -> None:
         """Show which model recognises."""
@@ -106,7 +103,7 @@ class ModelPage(ReloadingPage):
         self._services, self._embedder_use, self._spawn = services, embedder_use, context.tasks.start_task
         self._models: list[ModelFile] = []
         self._hardware: Hardware | None = None
-        self._offer_cards: dict[str, DownloadOffer] = {}
+        self._offers: list[DownloadOffer] = []
         self.tabs = QTabBar()
         self.tabs.addTab(self.tr("On this computer"))
         self.tabs.addTab(self.tr("Download"))
@@ -122,7 +119,7 @@ class ModelPage(ReloadingPage):
         self.advanced_chip.toggled.connect(lambda is_on: self.card.show_advanced(is_on=is_on))
         self.card.show_advanced(is_on=self.advanced_chip.isChecked())
         self.download_sheet = CardColumn()
-        self.speech_sheet = SpeechModelSheet(context, services.downloads, services.preferences, services.dictation)
+        self.speech_sheet = SpeechModelSheet(context, services.preferences, services.dictation)
         self.splitter = create_splitter(self.table, self.card)
         self.splitter.setSizes([640, 560])
         margins = (SPACE_4, SPACE_1, SPACE_4, 0)
@@ -201,28 +198,22 @@ class ModelPage(ReloadingPage):
         self._update_fits()
 
     async def _load_offers(self) -> None:
-        chat_models = await self._services.downloads.assess_offers()
-        speech_models = await self._services.downloads.assess_speech_offers()
-        for assessment in chat_models:
-            self._add_offer(assessment, self.download_sheet).use_requested.connect(self._use_download)
-        for assessment in speech_models:
-            self._add_offer(assessment, self.speech_sheet).use_requested.connect(self.speech_sheet.use_model)
+        downloads = self._services.downloads
+        chat_models, speech_models = await downloads.assess_offers(), await downloads.assess_speech_offers()
         text = self.tr(
             "Models are downloaded from Hugging Face, or from the mirror in the settings, only when you start a download."
         )
-        for sheet in (self.download_sheet, self.speech_sheet):
+        for sheet, assessments, use_model in (
+            (self.download_sheet, chat_models, self._use_download),
+            (self.speech_sheet, speech_models, self.speech_sheet.use_model),
+        ):
+            offers = [DownloadOffer(self._context, downloads, assessment, use_model) for assessment in assessments]
+            for offer in offers:
+                sheet.add_widget(offer)
+                offer.show_progress()
+            self._offers += offers
             sheet.add_widget(build_small_label(text))
-        self._update_offers()
         self.speech_sheet.refresh()
-
-    def _add_offer(self, assessment: DownloadAssessment, sheet: CardColumn) -> DownloadOffer:
-        offer = DownloadOffer(assessment)
-        offer.download_requested.connect(self._services.downloads.start_download)
-        offer.stop_requested.connect(lambda one: self._spawn(self._services.downloads.stop(one.file)))
-        offer.discard_requested.connect(lambda one: self._spawn(self.discard_download(one), "discard"))
-        self._offer_cards[assessment.model.file] = offer
-        sheet.add_widget(offer)
-        return offer
 
     def _on_settings_changed(self) -> None:
         self._update_fits()
@@ -280,38 +271,16 @@ class ModelPage(ReloadingPage):
         self.speech_sheet.setVisible(tab == SPEECH_TAB)
 
     def _on_download_progress(self, progress: DownloadProgress) -> None:
-        self._update_offers()
+        for offer in self._offers:
+            offer.show_progress()
         if progress.path is not None:
             self.reload()
             self.speech_sheet.refresh()
 
-    def _update_offers(self) -> None:
-        downloads = self._services.downloads
-        for file, offer in self._offer_cards.items():
-            is_downloaded = downloads.find_downloaded(offer.model) is not None
-            offer.show_progress(
-                downloads.progress.get(file), is_downloaded=is_downloaded, partial_size=downloads.partial_size(offer.model)
-            )
-
-    async def discard_download(self, model: RemoteModel) -> None:
-        """Discard a partial download after confirmation."""
-        size = format_size(self._services.downloads.partial_size(model))
-        question = ConfirmDialog(
-            self._context.dialog_parent,
-            self.tr("Discard partial download?"),
-            self.tr("{kept} have been downloaded. A later download will start from the beginning.").format(kept=size),
-            self.tr("Discard {kept} of “{name}”").format(kept=size, name=model.name),
-        )
-        if await run_dialog(question):
-            await self._services.downloads.discard(model.file)
-            self._update_offers()
-
-    def _use_download(self, model: RemoteModel) -> None:
-        path = self._services.downloads.find_downloaded(model)
-        if path is not None:
-            self.tabs.setCurrentIndex(0)
-            self.table.select_row(path)  # its card shows the progress
-            self._spawn(self._services.models.load(path), "load")
+    def _use_download(self, path: Path) -> None:
+        self.tabs.setCurrentIndex(0)
+        self.table.select_row(path)  # its card shows the progress
+        self._spawn(self._services.models.load(path), "load")
 
     async def _pick_file(self) -> None:
         path = await ask_for_model_file(self._context.dialog_parent)

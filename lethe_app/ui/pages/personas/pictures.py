@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QRectF, Qt, Signal
-from PySide6.QtGui import QImage, QImageReader, QPainter, QPainterPath, QPixmap
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QImage, QImageReader, QPixmap
 from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 
 from lethe_app.errors import FileError
-from lethe_app.ui.core.avatars import render_avatar
+from lethe_app.ui.core.avatars import render_avatar, render_portrait
 from lethe_app.ui.core.icons import BUTTON_ICON_SIZE, load_button_icon
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_4, Palette
 from lethe_app.ui.core.theme import Theme
@@ -132,23 +132,6 @@ class UnsavedAvatars:
         `owner` is id and name of the persona, for the placeholder of those without an avatar.
         """
         content = self.content(name)
-        return (
-            round_picture(content, AVATAR_SIZE, density)
-            if content is not None
-            else render_avatar(path, *owner, AVATAR_SIZE, palette, density)
-        )
-
-
-def round_picture(content: bytes, side: int, density: float) -> QPixmap:
-    """Return a PNG as a disc of `side` logical pixels."""
-    pixmap = QPixmap(round(side * density), round(side * density))
-    pixmap.setDevicePixelRatio(density)
-    pixmap.fill(Qt.GlobalColor.transparent)
-    painter = QPainter(pixmap)
-    painter.setRenderHints(QPainter.RenderHint.Antialiasing | QPainter.RenderHint.SmoothPixmapTransform)
-    disc = QPainterPath()
-    disc.addEllipse(QRectF(0, 0, side, side))
-    painter.setClipPath(disc)
-    painter.drawImage(QRectF(0, 0, side, side), QImage.fromData(content))
-    painter.end()
-    return pixmap
+        if content is not None:
+            return render_portrait(content, owner[1], AVATAR_SIZE, palette, density)
+        return render_avatar(path, *owner, AVATAR_SIZE, palette, density)

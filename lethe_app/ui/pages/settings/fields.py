@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum
 from operator import itemgetter
 from pathlib import Path
@@ -97,25 +97,15 @@ def is_changed(settings: Settings, name: str) -> bool:
     return name not in CHOSEN_AT_FIRST_START and bool(getattr(settings, name) != default)
 
 
-@dataclass(frozen=True)
-class PathKind:
-    """Kind of file or folder that a setting refers to."""
-
-    kind: str = ""
-    """Name of the file type; empty for a folder."""
-    extensions: tuple[str, ...] = ()
-
-
-MODEL_FILE = PathKind(str(QT_TRANSLATE_NOOP("Field", "Models")), ("gguf",))
-PATH_KINDS = {
-    "background": PathKind(str(QT_TRANSLATE_NOOP("Field", "Images")), tuple(IMAGE_EXTENSIONS)),
-    "model_path": MODEL_FILE,
-    "embedder_path": MODEL_FILE,
-    "dictation_model": PathKind(str(QT_TRANSLATE_NOOP("Field", "Whisper models")), ("bin",)),
-    "model_folders": PathKind(),
-    "piper_folder": PathKind(),
+PATH_KINDS: dict[str, tuple[str, Sequence[str]]] = {
+    "background": (str(QT_TRANSLATE_NOOP("Field", "Images")), IMAGE_EXTENSIONS),
+    "model_path": (str(QT_TRANSLATE_NOOP("Field", "Models")), ("gguf",)),
+    "embedder_path": (str(QT_TRANSLATE_NOOP("Field", "Models")), ("gguf",)),
+    "dictation_model": (str(QT_TRANSLATE_NOOP("Field", "Whisper models")), ("bin",)),
+    "model_folders": ("", ()),
+    "piper_folder": ("", ()),
 }
-"""Kind of file or folder that can be chosen for a setting."""
+"""Kind and file extensions of the files that can be chosen for a setting; without extensions it is a folder."""
 
 
 def find_missing_path(value: object) -> str:

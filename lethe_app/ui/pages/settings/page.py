@@ -131,7 +131,8 @@ class SettingsPage(Page):
         self.sections.add_sections([self.tr("Most used"), *(translate_text(section.value) for section in SettingSection)])
         self.voices = VoiceChoices(self, self.form, VOICE_SETTINGS, self._stored_value, self._context, self._speech)
         self.voices.show_stored_values()
-        self._show_stored_model()
+        path = self._preferences.stored.model_path  # by its file name, until the models on this computer are known
+        self.form.set_choices("model_path", [(path, Path(path).stem)] if path else [])
         self._show_settings(self._preferences.stored)
         self.sections.setCurrentRow(0)
         if self._setting_to_show:
@@ -143,11 +144,6 @@ class SettingsPage(Page):
         """Show for how many personas background activity is switched on."""
         self._active_personas = sum(persona.agent_mode for persona in await self._library.personas())
         self._show_settings(self._preferences.stored)
-
-    def _show_stored_model(self) -> None:
-        """Show the chosen model by its file name, as long as the models on this computer are not known."""
-        path = self._preferences.stored.model_path
-        self.form.set_choices("model_path", [(path, Path(path).stem)] if path else [])
 
     async def _load_models(self) -> None:
         models = await self._models.list_chat_models()
@@ -177,16 +173,16 @@ class SettingsPage(Page):
 
     def _build_path_button(self, name: str, title: str) -> IconButton:
         """Create the button of a field that opens a file dialog."""
-        text = self.tr("{title}: choose a file…") if PATH_KINDS[name].extensions else self.tr("{title}: choose a folder…")
+        text = self.tr("{title}: choose a file…") if PATH_KINDS[name][1] else self.tr("{title}: choose a folder…")
         button = IconButton(self.theme, "folder", text.format(title=title), size=ICON - SPACE_1)
         button.clicked.connect(self._context.tasks.create_callback(self._pick_path, name, title, key="settings path"))
         return button
 
     async def _pick_path(self, name: str, title: str) -> None:
         """Let the user choose a path, which is added to a list of paths; nothing changes if the dialog is cancelled."""
-        parent, kind, current = self._context.dialog_parent, PATH_KINDS[name], self._stored_value(name)
-        if kind.extensions:
-            name_filter = build_name_filter(QCoreApplication.translate("Field", kind.kind), kind.extensions)
+        parent, current, (kind, extensions) = self._context.dialog_parent, self._stored_value(name), PATH_KINDS[name]
+        if extensions:
+            name_filter = build_name_filter(QCoreApplication.translate("Field", kind), extensions)
             path = await ask_for_file(parent, title, name_filter)
         else:
             path = await ask_for_folder(parent, title)
@@ -256,7 +252,8 @@ class SettingsPage(Page):
         """Show the current settings, whatever changed them."""
         changed_count = 0
         for name in self.form.field_names:
-            if not is_being_edited(self.form.field_widget(name)):
+            field = self.form.field_widget(name)
+            if not (isinstance(field, QLineEdit) and field.hasFocus()):  # what was typed since must not be overwritten
                 self.form.set_field(name, getattr(settings, name))
             is_modified = is_changed(settings, name)
             changed_count += is_modified
@@ -362,11 +359,6 @@ class SettingsPage(Page):
         field = self.form.field_widget(name)
         field.setFocus()
         QTimer.singleShot(0, self, lambda: self.sheet.scroll_to_widget(field))  # when the rows have their places
-
-
-def is_being_edited(widget: QWidget) -> bool:
-    """Return whether the user is typing in a field: a notification about an earlier character must not overwrite later ones."""
-    return isinstance(widget, QLineEdit) and widget.hasFocus()
 
 
 async def load_choices(library: Library, lists: ChoiceLists) -> Choices:

@@ -58,9 +58,6 @@ class EntryRows(FilteredTableModel[WorldEntry]):
         self._count_timer.timeout.connect(self._request_pending_counts)
 
     def _build_columns(self) -> list[Column[WorldEntry]]:
-        def format_priority(entry: WorldEntry) -> str:
-            return str(entry.priority)
-
         def count_uses(entry: WorldEntry) -> int:
             return self._use_counts.get(entry.guid, 0)
 
@@ -71,7 +68,7 @@ class EntryRows(FilteredTableModel[WorldEntry]):
             entry(tr("Keys"), format_keys, width=220, hides_at=6, colour=lambda _one: self._theme.palette.muted),
             entry(tr("Position"), format_position, by("position_index"), 128, hides_at=5),
             entry(tr("Tokens"), self._format_tokens, self._token_sort_key, 66, hides_at=4, is_right_aligned=True),
-            entry(tr("Priority"), format_priority, by("priority"), 68, hides_at=3, is_right_aligned=True),
+            entry(tr("Priority"), lambda one: str(one.priority), by("priority"), 68, hides_at=3, is_right_aligned=True),
             entry(tr("Order"), lambda one: str(one.order), by("order"), 58, hides_at=1, is_right_aligned=True),
             entry(tr("Uses"), self._format_uses, count_uses, 64, hides_at=2, is_right_aligned=True),
         ]
