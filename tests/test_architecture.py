@@ -107,7 +107,7 @@ LONG_PATTERNS = 4
 LONG_WORD_LISTS = 28
 """How many are left over of patterns and of word lists that are longer; the numbers may only fall."""
 BUDGET: dict[str, tuple[int, int, int]] = {
-    "ui": (29115, 3494, 403),
+    "ui": (29030, 3480, 401),
     "services": (15224, 1674, 293),
     "brain": (8696, 891, 163),
     "storage": (4269, 515, 60),
