@@ -65,7 +65,7 @@ async def _keep(
     memory = MemoryUnit.model_validate(
         {"name": name, "content": content, "category": category, "insertion": insertion, **fields}
     )
-    return (await services.memory.memorize(MIRA, memory, check=False)).record
+    return await services.memory.memorize(MIRA, memory, check=False)
 
 
 async def _work(runs: TaskRuns, present: datetime) -> None:

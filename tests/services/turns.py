@@ -116,8 +116,7 @@ class Talk:
 
 async def add_memory(services: AppServices, content: str = "It is dark since May.", **fields: object) -> MemoryUnit:
     """A memory of Mira's, put beside what is there."""
-    kept = await services.memory.memorize(MIRA, unit(content, **fields), check=False)
-    return kept.record
+    return await services.memory.memorize(MIRA, unit(content, **fields), check=False)
 
 
 def unit(content: str = "It is dark since May.", **fields: object) -> MemoryUnit:

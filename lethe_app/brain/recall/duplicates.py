@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from enum import StrEnum
 
 from lethe_app.brain.recall.proactive_rules import WAITING_INSERTIONS
 from lethe_app.brain.vocabulary.normalize import normalize_text
@@ -22,50 +20,21 @@ SAME_SEARCH_DISTANCE = 0.075
 """Cosine distance below which two search topics are the same. Calibrate it for the embedding model."""
 
 
-class MergeReason(StrEnum):
-    """Why a new memory was merged into an existing one, or was not."""
-
-    SEPARATE = "separate"
-    """Memories of its type are never merged."""
-    SAME_NAME = "same name"
-    SAME_MEANING = "same meaning"
-    NEW = "new"
-
-
-@dataclass(frozen=True)
-class DeduplicatedMemory:
-    """Result of `deduplicate`: the record to store."""
-
-    record: MemoryUnit
-    replaced: bool
-    """True if the record replaces an older one, whose guid it then has."""
-    because: MergeReason
-
-
 def deduplicate(
     new: MemoryUnit, same_name: MemoryUnit | None, nearest: tuple[MemoryUnit, float] | None, limit: float = DUPLICATE_DISTANCE
-) -> DeduplicatedMemory:
-    """Decide whether a new memory is stored beside the existing ones or merged into one of them. Protected memories and
-    memories of another type are never overwritten.
+) -> MemoryUnit:
+    """Return the record to store for a new memory: itself, or merged into an existing one, whose guid it then has. Journal
+    entries are never merged; protected memories and memories of another type are never overwritten.
 
     `same_name` and `nearest` (with its cosine distance) are what storage found for the new memory.
     """
     if new.category is MemoryType.JOURNAL:
-        return DeduplicatedMemory(new, replaced=False, because=MergeReason.SEPARATE)
-    if (
-        same_name is not None
-        and new.category in TYPES_MERGED_BY_NAME
-        and _is_rewritable(same_name, new)
-        and _is_same_text(same_name.name, new.name)
-    ):
-        return DeduplicatedMemory(merge_memory(same_name, new), replaced=True, because=MergeReason.SAME_NAME)
-    if nearest is not None and _is_rewritable(nearest[0], new) and nearest[1] < limit:
-        return DeduplicatedMemory(
-            merge_memory(nearest[0], new),
-            replaced=True,
-            because=MergeReason.SAME_MEANING,
-        )
-    return DeduplicatedMemory(new, replaced=False, because=MergeReason.NEW)
+        return new
+    is_namesake = new.category in TYPES_MERGED_BY_NAME and same_name is not None and _is_same_text(same_name.name, new.name)
+    if same_name is not None and is_namesake and _is_rewritable(same_name, new):
+        return merge_memory(same_name, new)
+    is_near = nearest is not None and nearest[1] < limit and _is_rewritable(nearest[0], new)
+    return merge_memory(nearest[0], new) if nearest is not None and is_near else new
 
 
 def merge_memory(old: MemoryUnit, new: MemoryUnit) -> MemoryUnit:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import tzinfo
+from operator import attrgetter
 from uuid import UUID, uuid5
 
 from lethe_app.brain.lore.compiled import LoreIndexCache
@@ -28,6 +29,13 @@ PRIORITY_PER_RELEVANCE = 10
 """Added to a session's priority for each level of relevance."""
 SESSION_DEPTH = 3
 """Depth at which sessions are inserted into the prompt, in messages counted from the newest one."""
+_ENTRY_FIELDS = attrgetter(
+    *("name", "content", "category", "added", "end_time", "priority", "duration", "trigger_chance", "enabled"),
+    *("word_link", "case_sensitive"),
+)
+"""Fields, besides the keywords, from which the entries of a memory are built. Recall counters are none: a recall changes no
+entry.
+"""
 _TITLES = UUID("9c1f6a52-6f5b-4d0e-a2c5-5d1f2f0f8b11")
 
 
@@ -55,14 +63,36 @@ class KeywordRecallResult:
     """Which memories stay active for further turns. It is stored per session, beside the state of the session's worlds."""
 
 
-class KeywordRecall:
-    """Match keywords and titles of memories as World Info entries. Entries of the last turn are cached, so that only changed
-    memories are converted again.
+class _EntryCache:
+    """World Info entries of the memories of the last turn, by guid, so that only changed memories are converted again.
+
+    The identical entry lets the compiled lore skip a deep comparison.
     """
 
     def __init__(self) -> None:
-        self._entry_cache: dict[UUID, tuple[tuple[object, ...], WorldEntry]] = {}
-        self._waiting_cache: dict[UUID, tuple[tuple[object, ...], WorldEntry]] = {}
+        self._entries: dict[UUID, tuple[object, WorldEntry]] = {}
+
+    def build_entries(
+        self, memories: Iterable[MemoryUnit], build: Callable[[MemoryUnit], WorldEntry]
+    ) -> list[tuple[WorldEntry, MemoryUnit]]:
+        """Return the entry of each memory with the memory; those of memories that are gone are forgotten."""
+        previous, self._entries = self._entries, {}
+        found: list[tuple[WorldEntry, MemoryUnit]] = []
+        for memory in memories:
+            fields = (*_ENTRY_FIELDS(memory), tuple(memory.keywords_main), tuple(memory.keywords_secondary))
+            cached = previous.get(memory.guid)
+            if cached is None or cached[0] != fields:
+                cached = (fields, build(memory))
+            self._entries[memory.guid] = cached
+            found.append((cached[1], memory))
+        return found
+
+
+class KeywordRecall:
+    """Match keywords and titles of memories as World Info entries."""
+
+    def __init__(self) -> None:
+        self._keyword_entries, self._title_entries, self._waiting_entries = (_EntryCache() for _each in range(3))
         self._lore = LoreIndexCache()
         self._waiting_lore = LoreIndexCache()
 
@@ -83,15 +113,10 @@ class KeywordRecall:
         not contain the current session.
         """
         candidates = [memory for memory in (*memories, *sessions) if _is_eligible(memory)]
-        # The cache is rebuilt each turn, so that entries of memories that are gone are dropped.
-        previous, self._entry_cache = self._entry_cache, {}
-        by_guid: dict[UUID, MemoryUnit] = {}
-        keyword_entries = [
-            self._get_entry(by_guid, previous, each, by_title=False)
-            for each in candidates
-            if each.keywords_main or each.keywords_secondary
-        ]
-        title_entries = [self._get_entry(by_guid, previous, each, by_title=True) for each in candidates if _has_title(each)]
+        with_keywords = [each for each in candidates if each.keywords_main or each.keywords_secondary]
+        keyword_entries = self._keyword_entries.build_entries(with_keywords, _keyword_entry)
+        title_entries = self._title_entries.build_entries(filter(_has_title, candidates), _title_entry)
+        by_guid = {entry.guid: memory for entry, memory in (*keyword_entries, *title_entries)}
         worlds = (_world("keywords", keyword_entries, depth=1), _world("titles", title_entries, depth=0))
         evaluation = evaluate(self._lore.get_compiled(worlds, turn.expand), window, state, turn)
         return _build_result(evaluation, by_guid, max_recalled)
@@ -100,42 +125,16 @@ class KeywordRecall:
         """Return the keyword found in the message for each memory in `waiting`, those that wait to be brought up
         proactively.
         """
-        previous, self._waiting_cache = self._waiting_cache, {}
-        entries = [self._waiting_entry(memory, previous) for memory in waiting]
+        # Each is brought up for one turn, whatever its trigger chance is.
+        entries = self._waiting_entries.build_entries(
+            waiting, lambda memory: _keyword_entry(memory, trigger_chance=1.0, duration=1)
+        )
         lore = self._waiting_lore.get_compiled((_world("waiting", entries, depth=0),), turn.expand)
         return {
             activated.entry.guid: activated.key
             for activated in evaluate(lore, window, LoreState(), turn).activated
             if activated.key
         }
-
-    def _waiting_entry(self, memory: MemoryUnit, previous: Mapping[UUID, tuple[tuple[object, ...], WorldEntry]]) -> WorldEntry:
-        """Return the cached entry while the memory is unchanged. Its trigger chance is 1 and its duration one turn."""
-        cache_key, cached = _cache_key(memory), previous.get(memory.guid)
-        if cached is None or cached[0] != cache_key:
-            cached = (cache_key, _keyword_entry(memory, trigger_chance=1.0, duration=1))
-        self._waiting_cache[memory.guid] = cached
-        return cached[1]
-
-    def _get_entry(
-        self,
-        by_guid: dict[UUID, MemoryUnit],
-        previous: Mapping[UUID, tuple[tuple[object, ...], WorldEntry]],
-        memory: MemoryUnit,
-        *,
-        by_title: bool,
-    ) -> WorldEntry:
-        """Return the cached entry while the memory is unchanged. The identical object lets the compiled lore skip a deep
-        comparison.
-        """
-        guid = uuid5(_TITLES, str(memory.guid)) if by_title else memory.guid
-        cache_key = _cache_key(memory)
-        cached = previous.get(guid)
-        if cached is None or cached[0] != cache_key:
-            cached = (cache_key, _title_entry(memory, guid) if by_title else _keyword_entry(memory))
-        self._entry_cache[guid] = cached
-        by_guid[guid] = memory
-        return cached[1]
 
 
 def build_recollection(
@@ -170,11 +169,12 @@ def _keyword_entry(memory: MemoryUnit, **fields: object) -> WorldEntry:
     )
 
 
-def _title_entry(memory: MemoryUnit, guid: UUID) -> WorldEntry:
+def _title_entry(memory: MemoryUnit) -> WorldEntry:
     """Return a World Info entry that is activated by the memory's name. A name that is also a stop word, such as Will,
     matches with its capital only.
     """
     is_stop_word = fold(memory.name.strip()) in STOP_WORDS
+    guid = uuid5(_TITLES, str(memory.guid))
     return _build_entry(memory, guid=guid, keywords_main=[memory.name], case_sensitive=is_stop_word)
 
 
@@ -194,29 +194,8 @@ def _build_entry(memory: MemoryUnit, **fields: object) -> WorldEntry:
     return WorldEntry.model_validate({**values, **fields})
 
 
-def _cache_key(memory: MemoryUnit) -> tuple[object, ...]:
-    """Return the fields of a memory from which its entries are built, as a key of the cache. Recall counters are left out,
-    so that a recall does not invalidate the entry.
-    """
-    return (
-        memory.name,
-        memory.content,
-        memory.category,
-        memory.added,
-        memory.end_time,
-        memory.priority,
-        memory.duration,
-        memory.trigger_chance,
-        memory.enabled,
-        tuple(memory.keywords_main),
-        tuple(memory.keywords_secondary),
-        memory.word_link,
-        memory.case_sensitive,
-    )
-
-
-def _world(name: str, entries: list[WorldEntry], *, depth: int) -> World:
-    return World(name=name, scan_depth=depth, do_embeds=False, entries=entries)
+def _world(name: str, entries: Iterable[tuple[WorldEntry, MemoryUnit]], *, depth: int) -> World:
+    return World(name=name, scan_depth=depth, do_embeds=False, entries=[entry for entry, _memory in entries])
 
 
 def _is_eligible(memory: MemoryUnit) -> bool:

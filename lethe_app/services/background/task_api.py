@@ -201,7 +201,7 @@ class TaskApi(StoredTaskView):
             await self._recorder.replace_result(planned, build_memory_result(record))
 
         attributed = memory.model_copy(update={"made_by": memory.made_by or self._task})
-        return (await self._services.stored.memory.memorize(self._persona_id, attributed, before_store=on_stored)).record
+        return await self._services.stored.memory.memorize(self._persona_id, attributed, before_store=on_stored)
 
     async def edit_memory(self, memory: MemoryUnit) -> None:
         self._check_running()

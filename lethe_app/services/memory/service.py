@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from uuid import UUID
 
 from lethe_app.brain.recall import duplicates
-from lethe_app.brain.recall.duplicates import TYPES_MERGED_BY_NAME, DeduplicatedMemory
+from lethe_app.brain.recall.duplicates import TYPES_MERGED_BY_NAME
 from lethe_app.brain.vocabulary.normalize import normalize_text
 from lethe_app.domain.memory import MemoryType, MemoryUnit
 from lethe_app.domain.passage import PassageKind
@@ -61,8 +61,9 @@ class MemoryService:
         *,
         check: bool = True,
         before_store: Callable[[MemoryUnit], Awaitable[None]] | None = None,
-    ) -> DeduplicatedMemory:
-        """Store a memory. It replaces a known memory with the same content, and takes over its guid, sources and counts.
+    ) -> MemoryUnit:
+        """Store a memory and return its record. It replaces a known memory with the same content, and takes over its guid,
+        sources and counts.
 
         With `check=False` it is stored beside the others. A memory made by a task or tool never replaces one of the user.
         `before_store` is called with the record before it is stored. Raise LetheError for a session.
@@ -76,7 +77,7 @@ class MemoryService:
             if known.made_by or not memory.made_by
         }
         if not check or memory.guid in known_memories:
-            deduplicated = duplicates.deduplicate(memory, None, None)
+            record = memory
         else:
             limits = await self._calibration.thresholds()
             nearest = await self._find_nearest(persona_id, memory, known_memories)
@@ -84,14 +85,12 @@ class MemoryService:
             if nearest is not None:
                 relation = classify_relation(nearest[0].content, memory.content, nearest[1], limits)
                 nearest = None if relation is FactRelation.NEW else nearest
-            deduplicated = duplicates.deduplicate(
-                memory, self._find_namesake(memory, known_memories), nearest, limits.same_memory
-            )
+            record = duplicates.deduplicate(memory, self._find_namesake(memory, known_memories), nearest, limits.same_memory)
         if before_store is not None:
-            await before_store(deduplicated.record)
-        await self._memory_cache.save_memories(persona_id, deduplicated.record)
+            await before_store(record)
+        await self._memory_cache.save_memories(persona_id, record)
         await self._indexing.index_changes()
-        return deduplicated
+        return record
 
     async def edit(self, memory: MemoryUnit, editor: str = "") -> None:
         """Replace the content of a memory. Raise StorageError if it does not exist or is in the trash.

@@ -166,7 +166,7 @@ class MemoryTools:
             sources=await self._build_sources(context),
         )
         stored = await self.memory.memorize(context.persona_id, memory)
-        return ToolOutput(f"Saved: {stored.record.content}", "saved a memory")
+        return ToolOutput(f"Saved: {stored.content}", "saved a memory")
 
     async def search(self, context: ToolContext, arguments: SearchArguments) -> ToolOutput:
         if arguments.category.strip("/ ") or any(tag.strip() for tag in arguments.tags):

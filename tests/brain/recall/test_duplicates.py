@@ -17,50 +17,37 @@ from tests.brain.memories import MOMENT, memories, memory, natural, quick
 ANNA = memory("Anna Berg", 30, category=MemoryType.PERSON, content="A pilot.")
 
 
-def person(name: str, **fields: object) -> MemoryUnit:
-    return memory(name, 0, category=MemoryType.PERSON, **{"guid": "00000000-0000-0000-0000-000000000001", **fields})
+@pytest.mark.parametrize(
+    ("name", "fields", "known"),
+    [
+        ("Anna Berg", {"category": MemoryType.PERSON}, ANNA.model_copy(update={"category": MemoryType.LOCATION})),
+        ("Tea", {"category": MemoryType.EVENT}, memory("Tea", category=MemoryType.EVENT)),
+        ("Anna Berg", {"category": MemoryType.PERSON}, ANNA.model_copy(update={"protected": True})),
+    ],
+)
+def test_a_namesake_of_another_type_an_event_or_what_is_protected_stays(
+    name: str, fields: dict[str, object], known: MemoryUnit
+):
+    new = memory(name, 0, **fields)
 
-
-def test_a_person_of_the_same_name_is_the_same_person():
-    kept = deduplicate(person(" anna  BERG", content="A pilot, retired."), ANNA, None)
-
-    assert kept.replaced
-    assert (kept.record.guid, kept.record.content) == (ANNA.guid, "A pilot, retired.")
-
-
-def test_a_place_is_not_a_person_of_its_name():
-    place = memory("Anna Berg", category=MemoryType.LOCATION)
-
-    assert not deduplicate(person("Anna Berg"), place, (place, 0.0)).replaced
-
-
-def test_a_session_of_the_same_name_is_another_one():
-    held, new = memory("Tea", category=MemoryType.EVENT), memory("Tea", 0, category=MemoryType.EVENT)
-
-    assert not deduplicate(new, held, None).replaced
+    assert deduplicate(new, known, None) == new
 
 
 @pytest.mark.parametrize(("distance", "replaced"), [(0.0699, True), (0.07, False), (1.3, False)])
 def test_what_says_nearly_the_same_is_replaced(distance: float, replaced: bool):
-    new = memory("fog again", content="Fog, more of it.")
+    old, new = memory("fog"), memory("fog again", content="Fog, more of it.")
 
-    kept = deduplicate(new, None, (memory("fog"), distance))
+    kept = deduplicate(new, None, (old, distance))
 
-    assert kept.replaced is replaced
-    assert kept.record.content == new.content
-    assert (kept.record == new) is not replaced
+    assert kept.content == new.content
+    assert kept.guid == (old if replaced else new).guid
 
 
 @pytest.mark.parametrize("fields", [{"protected": True}, {"category": MemoryType.GOAL}])
 def test_what_is_protected_or_of_another_type_is_not_overwritten(fields: dict[str, object]):
-    assert not deduplicate(memory("new"), None, (memory("fog", **fields), 0.0)).replaced
+    new = memory("new")
 
-
-def test_a_protected_person_is_not_overwritten():
-    guarded = ANNA.model_copy(update={"protected": True})
-    new = person("Anna Berg")
-
-    assert deduplicate(new, guarded, (guarded, 0.0)).record == new
+    assert deduplicate(new, None, (memory("fog", **fields), 0.0)) == new
 
 
 def test_a_merge_keeps_identity_life_and_the_users_own_settings():

@@ -67,7 +67,7 @@ async def test_a_preview_says_why(services: AppServices):
 async def test_the_same_words_are_kept_once_with_guid_counts_and_importance(services: AppServices):
     old = await add_memory(services, WINCH, name="Winch", priority=4, trigger_count=7, keywords_main=["winch"])
     kept = await services.memory.memorize(MIRA, unit(f"  {WINCH.upper()} ", name="Nest", priority=1, keywords_main=["nest"]))
-    assert kept.replaced
+    assert kept.guid == old.guid
     (held,) = await services.memory.memories(MIRA)
     assert held.guid == old.guid
     assert (held.priority, held.trigger_count, held.keywords_main) == (4, 7, ["winch", "nest"])
@@ -76,8 +76,8 @@ async def test_the_same_words_are_kept_once_with_guid_counts_and_importance(serv
 async def test_what_is_protected_or_of_another_kind_is_not_overwritten(services: AppServices):
     await add_memory(services, WINCH, protected=True)
     await add_memory(services, WINCH, category=MemoryType.EVENT)
-    assert not (await services.memory.memorize(MIRA, unit(WINCH))).replaced
-    assert (await services.memory.memorize(MIRA, unit(WINCH))).replaced  # the one of a moment ago
+    new = await services.memory.memorize(MIRA, unit(WINCH))
+    assert (await services.memory.memorize(MIRA, unit(WINCH))).guid == new.guid
     assert len(await services.memory.memories(MIRA)) == 3
 
 
@@ -90,13 +90,14 @@ async def test_without_a_check_it_is_put_beside_the_others(services: AppServices
 async def test_a_person_of_the_same_name_is_the_same_person(services: AppServices):
     old = await add_memory(services, "Keeps the light.", name="Brannoch", category=MemoryType.PERSON)
     kept = await services.memory.memorize(MIRA, unit("Left the island.", name=" BRANNOCH", category=MemoryType.PERSON))
-    assert kept.record.guid == old.guid
+    assert kept.guid == old.guid
     assert [one.content for one in await services.memory.memories(MIRA)] == ["Left the island."]
 
 
 async def test_a_place_of_that_name_is_not_the_person(services: AppServices):
     await add_memory(services, "Keeps the light.", name="Brannoch", category=MemoryType.PERSON)
-    assert not (await services.memory.memorize(MIRA, unit("A bay.", name="Brannoch", category=MemoryType.LOCATION))).replaced
+    await services.memory.memorize(MIRA, unit("A bay.", name="Brannoch", category=MemoryType.LOCATION))
+    assert len(await services.memory.memories(MIRA)) == 2
 
 
 async def test_a_conversation_cannot_be_memorized(services: AppServices):
@@ -202,4 +203,4 @@ async def test_a_reminder_for_later_keeps_its_day_when_it_is_said_again(services
         "Call the harbour.", insertion=MemoryInsertion.USER_RETURN, category=MemoryType.REMINDER, added=later, name="Call"
     )
     kept = await services.memory.memorize(MIRA, again)
-    assert (kept.record.guid, kept.record.added) == (old.guid, later)
+    assert (kept.guid, kept.added) == (old.guid, later)

@@ -65,7 +65,7 @@ async def first_night(scene: Scene) -> Message:
 
 async def lamp(scene: Scene, **fields: object) -> MemoryUnit:
     memory = MemoryUnit.model_validate({"name": "The lamp", "content": "It is lit.", "keywords_main": ["pharos"], **fields})
-    return (await scene.services.memory.memorize("mira", memory, check=False)).record
+    return await scene.services.memory.memorize("mira", memory, check=False)
 
 
 async def say(scene: Scene, text: str) -> int:

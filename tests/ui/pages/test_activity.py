@@ -87,7 +87,7 @@ async def open_activity(home: Path, script: Path) -> AsyncIterator[tuple[Scene, 
     """Mira looked at the tide an hour ago, and failed at it yesterday."""
     async with opened(home, script) as scene:
         written = MemoryUnit(name="The tide", content="It turns at six.", made_by="something")
-        memory = (await scene.services.memory.memorize("mira", written)).record
+        memory = await scene.services.memory.memorize("mira", written)
         made = ProducedRecord(kind=ProducedKind.MEMORY, id=str(memory.guid), title=memory.name)
         began = now() - timedelta(hours=1)
         runs = scene.services.task_runs

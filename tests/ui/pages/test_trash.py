@@ -83,7 +83,7 @@ async def test_emptying_takes_everything_and_says_how_much(tmp_path: Path):
     async with opened(tmp_path) as scene:
         await scene.services.sessions.delete((await add_conversation(scene, "The storm", "One.")).guid)
         kept = await scene.services.memory.memorize("mira", MemoryUnit(name="The lamp", content="Dark."), check=False)
-        await scene.services.memory.forget_memory(kept.record.guid)
+        await scene.services.memory.forget_memory(kept.guid)
         page = await trash_page(scene, 2)
 
         chip = next(each for each in page.findChildren(QPushButton) if each.text() == format_kind(TrashKind.MEMORY))

@@ -154,7 +154,7 @@ class WorldActions(QObject):
                 # Redo restores the same memory from the trash instead of creating another one.
                 await memory_service.restore(copied_guids[0])
             else:
-                copied_guids.append((await memory_service.memorize(target.unique_name, memory, check=False)).record.guid)
+                copied_guids.append((await memory_service.memorize(target.unique_name, memory, check=False)).guid)
             text = self.tr("{name} now remembers “{entry}”.").format(name=target.name, entry=memory.name)
             context.notifier.notify(text)
 
