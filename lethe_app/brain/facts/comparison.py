@@ -18,10 +18,6 @@ MIN_WORD_SHARE = 0.75
 MIN_COMPARED_WORDS = 2
 """Minimum number of content words of a fact for another one to count as its change."""
 _TABLE = "fact_changes"
-_RELATION = re.compile(
-    r"\b(?:wife|husband|spouse|partner|girlfriend|boyfriend|fianc[eé]e?|mother|mum|mom|mama|father|dad|papa|best friend)\b"
-)
-"""Relations of which a person has only one at a time, so that another name is a change and not a second person."""
 _RELATION = re.compile(rf"\b{word_class('RELATION')}\b", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"(?:['’]s|['’])$")
 _OWNED_RELATION = re.compile(rf"^\S+['’]s? (?:[\w-]+ ){{0,2}}?(?P<who>{word_class('RELATIVE')}|{word_class('ANIMAL')})\b")

@@ -14,87 +14,17 @@ from lethe_app.dates.words import MONTH, ORDINALS, SPELLED_NUMBERS, TENS, WEEKDA
 from lethe_app.domain.chat import Role
 from lethe_app.language_tables import table_pattern, table_words
 
-_LEADING_WORDS = (
-    r"^\W*(?:(?:ha(?:ha)*|lol|lmao|hehe|xd|ok(?:ay)?|no+|nah|oh|oops|ugh|sorry|well|wait|but|actually|hm+|um+|er|uh)\b"
-    r"[\s,.!…-]*)*"
-)
-_JOKE_RETRACTION = partial(table_pattern, "corrections", "joke_retraction")
-_TRAILING_JOKE = partial(table_pattern, "corrections", "trailing_joke")
-_ERROR_RETRACTION = partial(table_pattern, "corrections", "error_retraction")
-_SELF_CORRECTION = partial(table_pattern, "corrections", "self_correction")
-_NEGATION_ALONE = partial(table_pattern, "corrections", "negation_alone")
-_WAIT_RETRACTION = partial(table_pattern, "corrections", "wait_retraction")
+_pattern = partial(table_pattern, "corrections")
+_words = partial(table_words, "corrections")
+
 _NAMED_SUBJECT = re.compile(r"(?:the|my|our) [a-z][\w'’]+ \S", re.IGNORECASE)
-_EARNEST_WORD = partial(table_pattern, "corrections", "earnest_word")
 _DOUBTING_QUESTION = re.compile(
     r"\b(?:really|seriously|serious|kidding|joking|for real|truly|honestly|wait|what|\d+)\b[^.!]*\?", re.IGNORECASE
 )
-_CORRECTED = partial(table_pattern, "corrections", "corrected")
-_KINDS = (
-    re.compile(rf"\b(?:{WEEKDAY})\b", re.IGNORECASE),
-    re.compile(rf"\b(?:{MONTH})\b", re.IGNORECASE),
-    re.compile(
-        r"\b(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|"
-        r"seventeen|"
-        r"eighteen|nineteen|twenty|thirty|forty|fifty)\b",
-        re.IGNORECASE,
-    ),
-    re.compile(r"(?<=[a-z,] )(?!I\b)[A-Z][a-zà-ÿ]+\b"),
-)
-"""Kinds of words that a single word of the same kind can correct: weekdays, months, numbers, names."""
-
-
-def is_retraction(sentence: str, *, is_in_same_message: bool, replied_text: str = "") -> bool:
-    """Return whether the sentence retracts its speaker's last statement.
-
-    `is_in_same_message` is true if that statement is in the same message. Otherwise `replied_text` is the message of the other
-    speaker in between, because “not really” may only answer its question and “that's wrong” may only contradict it.
-    """
-    if _SELF_CORRECTION().match(sentence):
-        return is_in_same_message
-    if sentence.rstrip("\"') ").endswith("?") or _EARNEST_WORD().search(sentence):
-        return False
-    if _JOKE_RETRACTION().match(sentence) or _WAIT_RETRACTION().match(sentence):
-        return True
-    if _ERROR_RETRACTION().match(sentence):
-        return is_in_same_message
-    return bool(_NEGATION_ALONE().match(sentence)) and (is_in_same_message or bool(_DOUBTING_QUESTION.search(replied_text)))
-
-
-def is_about_other_subject(sentence: str, previous_text: str) -> bool:
-    """Return whether “no wait, the play's on the 11th” is about another subject than `previous_text`, the message before."""
-    wait_match = _WAIT_RETRACTION().match(sentence)
-    rest = sentence[wait_match.end() :] if wait_match else ""
-    return bool(_NAMED_SUBJECT.match(rest)) and content_words(rest).isdisjoint(content_words(previous_text))
-
-
-def is_joke(sentence: str) -> bool:
-    """Return whether a sentence ends by declaring itself a joke."""
-    match = _TRAILING_JOKE().search(sentence)
-    return match is not None and len(sentence[: match.start()].split()) > 2 and not _EARNEST_WORD().search(sentence)
-
-
-def extract_corrected_statement(sentence: str, retracted: str) -> str:
-    """Return what is stated along with a retraction: “I'm 34” of “just kidding, I'm 34”.
-
-    A single word replaces the last word of its kind in the statement `retracted`: “no wait, Friday” after “The exam
-    is on Thursday.” gives “The exam is on Friday.”. Return an empty string if it has no word of that kind.
-    """
-    rest = sentence
-    for pattern in (_WAIT_RETRACTION, _JOKE_RETRACTION, _SELF_CORRECTION, _ERROR_RETRACTION, _NEGATION_ALONE):
-        if match := pattern().match(rest):
-            rest = rest[match.end() :].strip(" ,.;:!-–—")
-    if not (word := _CORRECTED().match(rest)):
-        return rest
-    for kind in _KINDS:
-        old = list(kind.finditer(retracted))
-        if old and kind.search(f"is {word['new']}"):
-            return retracted[: old[-1].start()] + word["new"] + retracted[old[-1].end() :]
-    return ""
-
-
 MAX_LOOKBACK = 60
 """Number of preceding texts that are searched for the corrected detail."""
+MAX_INTERJECTION_WORDS = 4
+"""Words up to which an earlier sentence of the same message is taken for an interjection before a retraction."""
 _UNITS, _ORDINALS = SPELLED_NUMBERS[1:20], ORDINALS[:15]
 _NUMBER_VALUES = (
     {word: number for number, word in enumerate(_UNITS, 1)}
@@ -107,6 +37,7 @@ _NUMBER = (
     rf"(?:(?:{'|'.join(TENS)})(?:[ -](?:{'|'.join(_UNITS[:9])}))?|{'|'.join(_UNITS)}|{'|'.join(_ORDINALS)}|"
     r"\d{1,4}(?:st|nd|rd|th)?)"
 )
+_NAME = re.compile(r"(?<=[a-z,] )(?!I\b)[A-Z][a-zà-ÿ]+\b")
 _DETAIL_KINDS = [re.compile(rf"\b{kind}\b", re.IGNORECASE) for kind in (_WEEKDAY, _MONTH, _NUMBER)]
 _DETAIL = rf"(?:{_WEEKDAY}|{_MONTH}|{_NUMBER})"
 _SMALL_WORDS = r"(?:(?:on|at|in|the|a|an|about) )*"
@@ -118,15 +49,63 @@ _CORRECTIONS = (
         re.IGNORECASE,
     ),
 )
-
-
-_CORRECTION_ANNOUNCEMENT = partial(table_words, "corrections", "correction_announcement")
 _STATED_DAY = re.compile(rf"\b(?:on|at|is|'s) (?:the )?(?P<detail>{_WEEKDAY}|\d{{1,2}}(?:st|nd|rd|th)\b)", re.IGNORECASE)
+
+
+def is_retraction(sentence: str, *, is_in_same_message: bool, replied_text: str = "") -> bool:
+    """Return whether the sentence retracts its speaker's last statement.
+
+    `is_in_same_message` is true if that statement is in the same message. Otherwise `replied_text` is the message of the other
+    speaker in between, because “not really” may only answer its question and “that's wrong” may only contradict it.
+    """
+    if _pattern("self_correction").match(sentence):
+        return is_in_same_message
+    if sentence.rstrip("\"') ").endswith("?") or _pattern("earnest_word").search(sentence):
+        return False
+    if _pattern("joke_retraction").match(sentence) or _pattern("wait_retraction").match(sentence):
+        return True
+    if _pattern("error_retraction").match(sentence):
+        return is_in_same_message
+    return bool(_pattern("negation_alone").match(sentence)) and (
+        is_in_same_message or bool(_DOUBTING_QUESTION.search(replied_text))
+    )
+
+
+def is_about_other_subject(sentence: str, previous_text: str) -> bool:
+    """Return whether “no wait, the play's on the 11th” is about another subject than `previous_text`, the message before."""
+    wait_match = _pattern("wait_retraction").match(sentence)
+    rest = sentence[wait_match.end() :] if wait_match else ""
+    return bool(_NAMED_SUBJECT.match(rest)) and content_words(rest).isdisjoint(content_words(previous_text))
+
+
+def is_joke(sentence: str) -> bool:
+    """Return whether a sentence ends by declaring itself a joke."""
+    match = _pattern("trailing_joke").search(sentence)
+    return match is not None and len(sentence[: match.start()].split()) > 2 and not _pattern("earnest_word").search(sentence)
+
+
+def extract_corrected_statement(sentence: str, retracted: str) -> str:
+    """Return what is stated along with a retraction: “I'm 34” of “just kidding, I'm 34”.
+
+    A single word replaces the last word of its kind in the statement `retracted`: “no wait, Friday” after “The exam
+    is on Thursday.” gives “The exam is on Friday.”. Return an empty string if it has no word of that kind.
+    """
+    rest = sentence
+    for key in ("wait_retraction", "joke_retraction", "self_correction", "error_retraction", "negation_alone"):
+        if match := _pattern(key).match(rest):
+            rest = rest[match.end() :].strip(" ,.;:!-–—")
+    if not (word := _pattern("corrected").match(rest)):
+        return rest
+    for kind in (*_DETAIL_KINDS, _NAME):  # a single word of the same kind is corrected
+        old = list(kind.finditer(retracted))
+        if old and kind.search(f"is {word['new']}"):
+            return retracted[: old[-1].start()] + word["new"] + retracted[old[-1].end() :]
+    return ""
 
 
 def find_announced_detail(message: str) -> str:
     """Return the weekday or day of the month that a message restates after announcing a correction, or an empty string."""
-    match = _STATED_DAY.search(message) if _CORRECTION_ANNOUNCEMENT().search(message) else None
+    match = _STATED_DAY.search(message) if _words("correction_announcement").search(message) else None
     return match["detail"] if match else ""
 
 
@@ -184,10 +163,6 @@ def _detail_value(detail: str) -> int | str:
     if None not in parts:
         return sum(part for part in parts if part is not None)
     return low.removesuffix("s") if low.endswith("days") else low
-
-
-MAX_INTERJECTION_WORDS = 4
-"""Words up to which an earlier sentence of the same message is taken for an interjection before a retraction."""
 
 
 def correct_details(lines: Sequence[Utterance], pieces: Sequence[Sequence[DialoguePiece]]) -> None:

@@ -22,6 +22,9 @@ from lethe_app.domain.chat import Role
 from lethe_app.language_tables import table_pattern, table_words
 from lethe_app.retrieval.query_terms import STOP_WORDS, WORD, fold
 
+_pattern = partial(table_pattern, "roleplay")
+_words = partial(table_words, "roleplay")
+
 SCENE_TIMEOUT = timedelta(hours=3)
 """Gap between messages after which a scene ends unless it is set up again."""
 MAX_QUIET_MESSAGES = 3
@@ -36,15 +39,8 @@ _EMOTE = re.compile(r"^\s*/me\s+(?P<act>[^\n.!?]+[.!?]?)", re.MULTILINE)
 _WHOLLY_QUOTED = re.compile(r"^\s*[\"“](?P<said>[^\"“”]+)[\"”]\s*$")
 _QUOTES = re.compile(r"[\"“”]")
 _SPEECH = re.compile(r"[\"“](?P<said>[^\"“”\n]+)[\"”]")
-_ATTRIBUTION = partial(table_pattern, "roleplay", "attribution")
-_SPEECH_VERB = r"(?:says?|said|asks?|asked|whispers?|whispered|shouts?|shouted|mutters?|muttered|replies|replied)"
-_OTHERS_SPEECH_TAG = partial(table_pattern, "roleplay", "others_speech_tag")
-_ADDRESSING_ACTION = partial(table_pattern, "roleplay", "addressing_action")
-_VOICE_ACTION = partial(table_pattern, "roleplay", "voice_action")
-_COURTLY_ADDRESS = partial(table_words, "roleplay", "courtly_address")
 _THIRD_PERSON_ACT = re.compile(r"\b(?:his|her|their|himself|herself|themselves)\b", re.IGNORECASE)
 _THIRD_PERSON_START = re.compile(r"^\W*(?:He|She|They|His|Her|Their)\b")
-_REPORTED = partial(table_pattern, "roleplay", "reported")
 
 
 class _Scene(Enum):
@@ -139,16 +135,16 @@ def _mark_game_sentences(pieces: Sequence[DialoguePiece]) -> None:
     for piece in pieces:
         if is_after_game_name and piece.meaning is SentenceMeaning.PLAIN:
             piece.meaning = SentenceMeaning.IN_CHARACTER
-        is_after_game_name = is_after_game_name or roleplay.is_game_name(piece.text)
+        is_after_game_name = is_after_game_name or bool(_pattern("game_name").match(piece.text))
 
 
 def _drop_dream(pieces: Sequence[DialoguePiece], reading: _Reading) -> None:
     """Drop the sentences that narrate a dream, from its announcement to the first sentence about something else."""
     is_dream = reading.is_dream_announced
     for piece in pieces:
-        if roleplay.mentions_dream(piece.text):
+        if _words("dream").search(piece.text):
             is_dream = True
-        elif is_dream and roleplay.can_be_dream_content(piece.text):
+        elif is_dream and _pattern("dream_content").match(piece.text) and not _words("waking_life").search(piece.text):
             piece.meaning = SentenceMeaning.DROPPED
         else:
             is_dream = False
@@ -163,7 +159,7 @@ def _classify_persona_text(text: str, reading: _Reading) -> Iterator[DialoguePie
             meaning = SentenceMeaning.IN_CHARACTER if is_in_scene or part.narrates else SentenceMeaning.PLAIN
             yield DialoguePiece(
                 sentence,
-                SentenceMeaning.DROPPED if roleplay.is_about_language_model(sentence) else meaning,
+                SentenceMeaning.DROPPED if _pattern("artificial").search(sentence) else meaning,
                 part.narrates,
             )
 
@@ -175,7 +171,7 @@ def _classify_user_text(text: str, reading: _Reading) -> Iterator[DialoguePiece]
     preceding_text, declaration, rest = roleplay.split_at_declaration(rest)
     if declaration:
         yield from _classify_speech(preceding_text, reading)
-        reading.scene = _Scene.LOOSE if roleplay.is_companion_scene(declaration) else _Scene.DECLARED
+        reading.scene = _Scene.LOOSE if _words("companion_role").search(declaration) else _Scene.DECLARED
         reading.quiet_messages = 0
     elif any(found["double"] or found["marked"] for found in _OUT_OF_CHARACTER().finditer(text)) and rest.strip():
         reading.scene, reading.quiet_messages = _Scene.DECLARED, 0  # who marks what is out of character plays the rest
@@ -200,7 +196,7 @@ def _update_scene(text: str, reading: _Reading) -> None:
     if not has_action and any(roleplay.ends_scene(sentence, can_change_topic=can_change_topic) for sentence in sentences):
         reading.scene, reading.quiet_messages, reading.is_character_requested = _Scene.NONE, 0, False
         return
-    if roleplay.asks_for_character(text):
+    if _pattern("character_request").search(text):
         reading.is_character_requested = True
     if reading.scene is _Scene.DECLARED:
         return
@@ -236,7 +232,7 @@ def _is_report(prose: str) -> bool:
     narration = _SPEECH.sub(" ", prose)
     is_own = bool(re.search(r"\b(?:I|I'm|I've|I'd|im|me|my|mine|we|our|us)\b", narration, re.IGNORECASE))
     has_quotation_within = bool(_SPEECH.search(prose)) and prose.lstrip()[:1] not in {'"', "“", "«"}
-    return is_own and (has_quotation_within or bool(_REPORTED().search(narration)))
+    return is_own and (has_quotation_within or bool(_pattern("reported").search(narration)))
 
 
 def _classify_speech(text: str, reading: _Reading) -> Iterator[DialoguePiece]:
@@ -249,14 +245,20 @@ def _classify_speech(text: str, reading: _Reading) -> Iterator[DialoguePiece]:
     is_mostly_action = action_word_count >= MIN_LONG_ACTION_WORDS and 3 * action_word_count >= len(WORD.findall(text))
     previous_action, in_role = "", False
     for part in message_parts:
-        is_addressed = bool(_ADDRESSING_ACTION().search(previous_action) or _VOICE_ACTION().search(previous_action))
+        is_addressed = bool(
+            _pattern("addressing_action").search(previous_action) or _pattern("voice_action").search(previous_action)
+        )
         previous_action = part.text if part in action_parts else ""
         if part in action_parts:
-            in_role = in_role or bool(_COURTLY_ADDRESS().search(text))
+            in_role = in_role or bool(_words("courtly_address").search(text))
             yield from (_mark_in_character(text, reading, narrates=True) for text in split_sentences(part.text))
             continue
-        is_quoted = action_word_count > 0 and bool(_QUOTES.search(part.text)) and not _is_attributed_quotation(part.text)
-        is_anothers = bool(_OTHERS_SPEECH_TAG().search(part.text))
+        is_quoted = (
+            action_word_count > 0
+            and bool(_QUOTES.search(part.text))
+            and not any(_pattern("attribution").search(part.text[: match.start()]) for match in _SPEECH.finditer(part.text))
+        )
+        is_anothers = bool(_pattern("others_speech_tag").search(part.text))
         spoken = _QUOTES.sub("", part.text) if is_quoted else _remove_quotations(part.text)
         for sentence in split_sentences(spoken):
             if ((is_addressed or in_role) and not roleplay.is_out_of_character(sentence)) or (is_anothers and is_quoted):
@@ -266,7 +268,7 @@ def _classify_speech(text: str, reading: _Reading) -> Iterator[DialoguePiece]:
 
 
 def _classify_sentence(sentence: str, reading: _Reading, *, is_mostly_action: bool, is_quoted: bool) -> DialoguePiece:
-    if roleplay.is_about_game(sentence):
+    if _pattern("game").search(sentence):
         return DialoguePiece(sentence, SentenceMeaning.IN_CHARACTER)
     if reading.scene is _Scene.DECLARED:
         return (
@@ -297,11 +299,6 @@ def _classify_own_sentence(sentence: str) -> SentenceMeaning:
     """Return PLAIN for a sentence by the user as themselves, DROPPED if it is hypothetical or ends as a joke."""
     is_unreal = roleplay.is_hypothetical(sentence) or is_joke(sentence)
     return SentenceMeaning.DROPPED if is_unreal else SentenceMeaning.PLAIN
-
-
-def _is_attributed_quotation(text: str) -> bool:
-    """Return whether a quotation in the text is attributed to somebody else."""
-    return any(_ATTRIBUTION().search(text[: match.start()]) for match in _SPEECH.finditer(text))
 
 
 def _remove_quotations(text: str) -> str:

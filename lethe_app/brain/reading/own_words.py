@@ -41,6 +41,9 @@ from lethe_app.domain.facts import FactKind
 from lethe_app.language_tables import table_pattern, table_words, word_class
 from lethe_app.retrieval.query_terms import WORD, strip_addressing
 
+_pattern = partial(table_pattern, "sentences")
+_words = partial(table_words, "sentences")
+
 MIN_NEW_SHARE = 0.3
 """Share of a sentence's content words that must not be in any statement of its message for the sentence to be kept beside
 them.
@@ -53,15 +56,10 @@ MAX_REFERRING_WORDS = 20
 """Words up to which a sentence may need the speaker's previous message; a longer one is understood alone."""
 MAX_QUESTION_WORDS = 16
 """Maximum words of a persona's question that is quoted with its answer."""
-_SHOWN_OR_AGREED = partial(table_pattern, "sentences", "shown_or_agreed")
-_ANNOUNCEMENT = partial(table_pattern, "sentences", "heading")
 _EXISTENCE_DENIAL = re.compile(r"there(?:'s| is| was| are| were) (?:no|not an?)\b", re.IGNORECASE)
 _THIRD_PERSON_PRONOUN = re.compile(r"\b(?:he|she|him|her|his|they|them|their)\b", re.IGNORECASE)
 _FIRST_PERSON = re.compile(r"^(?:I|I'm|I've|I'd|I'll|my)\b", re.IGNORECASE)
-_ELLIPSIS = partial(table_pattern, "sentences", "ellipsis")
-_FRAGMENT = partial(table_pattern, "sentences", "fragment")
 _OTHER_PERSON = re.compile(r"\b(?:you|your|yours|yourself|we|us|our|ours|ourselves|this|these|here)\b", re.IGNORECASE)
-_AFFIRMATION = partial(table_words, "sentences", "affirmation")
 _QUESTION_WORD = re.compile(r"\b(?:what|who|whom|whose|which|when|where|why|how)\b", re.IGNORECASE)
 """Question that cannot be answered by yes or no."""
 _OFTEN = re.compile(rf"{word_class('FREQUENCY')}|\b(?:when|whenever|every|each|always|usually)\b", re.IGNORECASE)
@@ -107,7 +105,7 @@ def read_message(line: Utterance, pieces: Sequence[DialoguePiece], replied_to: U
         re.IGNORECASE,
     )
     texts = [strip_addressing(piece.text, listener_names) for piece in pieces if piece.meaning is SentenceMeaning.PLAIN]
-    plain = [_ANNOUNCEMENT().sub("", introduction.sub("", text)) for text in texts]
+    plain = [_pattern("heading").sub("", introduction.sub("", text)) for text in texts]
     sentences = [rate_sentence(text, question if index == 0 else "", index) for index, text in enumerate(plain)]
     return UserMessage(line, replied_to, question, sentences)
 
@@ -136,7 +134,7 @@ def find_facts(
     is_plausible = sentence_classifier.is_plausible_question(message.question, known_features)
     first_content_index = next((index for index, one in enumerate(message.sentences) if content_words(one.clean_text)), 0)
     for start, group in group_sentences(message.sentences):
-        if _SHOWN_OR_AGREED().match(group[0].clean_text) or _is_mere_denial(group, message.replied_to):
+        if _pattern("shown_or_agreed").match(group[0].clean_text) or _is_mere_denial(group, message.replied_to):
             continue
         is_answer = (
             message.replied_to is not None and start <= first_content_index and _needs_question(message.question, group[0])
@@ -210,7 +208,7 @@ def _has_new_content(group: Sequence[RatedSentence], question: str, known_words:
     """
     kept = [sentence.clean_text for sentence in group if sentence.is_kept]
     words = frozenset[str]().union(*(content_words(_resolve_dates(text, line)) for text in kept))
-    if question and not content_words(_AFFIRMATION().sub(" ", " ".join(kept))):
+    if question and not content_words(_words("affirmation").sub(" ", " ".join(kept))):
         words = frozenset() if _QUESTION_WORD.search(question) else content_words(question)
     elif not question and (len(words) == 1 or all(map(str.isdigit, words))) and not any(map(SUBJECT().search, kept)):
         return False
@@ -242,7 +240,7 @@ def _convert_to_third_person(sentence: RatedSentence, line: Utterance) -> str:
         return ""
     if not _FIRST_PERSON.match(clause) or _OTHER_PERSON.search(resolved) or '"' in resolved or "?" in resolved:
         return ""
-    if _ELLIPSIS().match(clause) or _FRAGMENT().match(clause):
+    if _pattern("ellipsis").match(clause) or _pattern("fragment").match(clause):
         return ""
     return "" if resolve.RELATIVE_TIME.search(resolved) else rewrite_in_third_person(resolved, line.name) or ""
 
@@ -252,7 +250,7 @@ def _needs_question(question: str, answer: RatedSentence) -> bool:
     is_full_question = len(question.split()) > 1 or bool(_QUESTION_WORD.search(question))
     is_short = len(question.split()) <= MAX_QUESTION_WORDS
     text = answer.clean_text
-    is_part = not SUBJECT().search(text) or bool(_ELLIPSIS().match(text) or _FRAGMENT().match(text))
+    is_part = not SUBJECT().search(text) or bool(_pattern("ellipsis").match(text) or _pattern("fragment").match(text))
     return is_full_question and is_short and (is_part or needs_antecedent(answer))
 
 

@@ -20,32 +20,25 @@ from lethe_app.domain.facts import FactKind
 from lethe_app.language_tables import table_pattern
 from lethe_app.retrieval.query_terms import STOP_WORDS, WORD
 
+_pattern = partial(table_pattern, "sentences")
+
 KEEP_THRESHOLD = 0.45
 """Probability from which a sentence is kept."""
 CONTENT_THRESHOLD = 0.12
 """Probability below which a sentence is a mere reaction, to which no other sentence refers."""
 MAX_ANTECEDENT_DISTANCE = 3
 """Number of preceding sentences among which the antecedent is searched."""
-_LEADING_FILLERS = partial(table_pattern, "sentences", "leading_fillers")
-_TRAILING_FILLERS = partial(table_pattern, "sentences", "trailing_fillers")
 REFERRING_WORD = partial(table_pattern, "sentences", "referring_word")
 _CONTINUATION_WORD = re.compile(r"(?:not|same|only|just|since|until|till|for|with|in|at|on|to|from)\b", re.IGNORECASE)
 """Words that begin a part of a sentence, if there is no subject."""
-_DUMMY_SUBJECT = partial(table_pattern, "sentences", "dummy_subject")
 _DESCRIPTION = re.compile(r"(?:it's|it is|it was|she's|he's|they're) (?:an?|the|\d)\b", re.IGNORECASE)
 """Sentence that describes what was just mentioned: “It's a 2009 Octavia”."""
 PERSON_OR_THING = partial(table_pattern, "sentences", "person_or_thing", flags=0)
 LEADING_TIME = partial(table_pattern, "sentences", "leading_time")
 _NAME_OF_RELATION = re.compile(r"^my (?:[\w'-]+ ){1,2}name\W*$", re.IGNORECASE)
 SUBJECT = partial(table_pattern, "sentences", "subject")
-_OTHER_SUBJECT = partial(table_pattern, "sentences", "other_subject")
 _MAX_SHORT_WORDS = 6
 """Words up to which a sentence without a subject is read as the rest of the one before."""
-_EMPTY_ANSWER = partial(table_pattern, "sentences", "empty_answer")
-_MOMENTARY = partial(table_pattern, "sentences", "momentary")
-_REMINDER = partial(table_pattern, "sentences", "reminder")
-_SOME_PERSON = partial(table_pattern, "sentences", "some_person")
-_REMINDER_REQUEST = partial(table_pattern, "sentences", "reminder_request")
 
 
 @dataclass(frozen=True)
@@ -72,7 +65,7 @@ class RatedSentence:
 
 def strip_fillers(text: str) -> str:
     """Remove introductory and trailing fillers."""
-    return _TRAILING_FILLERS().sub("", _LEADING_FILLERS().sub("", text))
+    return _pattern("trailing_fillers").sub("", _pattern("leading_fillers").sub("", text))
 
 
 def rate_sentence(text: str, question: str, index: int) -> RatedSentence:
@@ -81,16 +74,16 @@ def rate_sentence(text: str, question: str, index: int) -> RatedSentence:
     clean_text = strip_fillers(correct_spelling(text))
     is_question = text.rstrip("\"”’') ").endswith("?")
     is_empty = is_question or any(
-        (_EMPTY_ANSWER().fullmatch(clean_text), is_momentary(clean_text), _REMINDER().match(clean_text))
+        (_pattern("empty_answer").fullmatch(clean_text), is_momentary(clean_text), _pattern("reminder").match(clean_text))
     )
-    is_empty = is_empty or bool(_REMINDER_REQUEST().match(clean_text)) or is_figurative(clean_text)
+    is_empty = is_empty or bool(_pattern("reminder_request").match(clean_text)) or is_figurative(clean_text)
     probability = 0.0 if is_empty else sentence_classifier.predict_probability(feature_values)
     return RatedSentence(text, clean_text, feature_values, probability)
 
 
 def is_momentary(text: str) -> bool:
     """Return whether a sentence states a mood or a triviality, or that its speaker comes or goes."""
-    return bool(_MOMENTARY().match(strip_fillers(correct_spelling(text))))
+    return bool(_pattern("momentary").match(strip_fillers(correct_spelling(text))))
 
 
 def asks_to_remember(text: str) -> bool:
@@ -129,7 +122,7 @@ def _find_referred_indexes(sentences: Sequence[RatedSentence], index: int) -> li
     for earlier in range(index - 1, max(-1, index - 1 - MAX_ANTECEDENT_DISTANCE), -1):
         if not (needs_antecedent(sentences[indexes[0]]) or _DESCRIPTION.match(sentences[indexes[0]].clean_text)):
             break
-        if sentences[earlier].probability >= CONTENT_THRESHOLD or _SOME_PERSON().search(sentences[earlier].text):
+        if sentences[earlier].probability >= CONTENT_THRESHOLD or _pattern("some_person").search(sentences[earlier].text):
             indexes.insert(0, earlier)
     if len(indexes) == 1 and index and needs_antecedent(sentences[index]) and _has_antecedent(sentences[index - 1]):
         indexes.insert(0, index - 1)
@@ -158,11 +151,16 @@ def needs_antecedent(sentence: RatedSentence) -> bool:
     if _NAME_OF_RELATION.match(text):
         return True
     has_omitted_subject = add_subject(text) != text
-    if not SUBJECT().search(text) and not has_omitted_subject and not _OTHER_SUBJECT().match(text) and not _has_verb(text):
+    if (
+        not SUBJECT().search(text)
+        and not has_omitted_subject
+        and not _pattern("other_subject").match(text)
+        and not _has_verb(text)
+    ):
         return len(text.split()) <= _MAX_SHORT_WORDS or bool(_CONTINUATION_WORD.match(text))
     match = REFERRING_WORD().search(text)
     return (
         bool(match)
-        and not _DUMMY_SUBJECT().match(text)
+        and not _pattern("dummy_subject").match(text)
         and not PERSON_OR_THING().search(text[: match.start()] if match else "")
     )

@@ -11,66 +11,30 @@ from lethe_app.brain.vocabulary.verbs import BASE_VERBS
 from lethe_app.language_tables import table_pattern, table_words
 from lethe_app.retrieval.query_terms import WORD, fold
 
-_HYPOTHESIS = partial(table_pattern, "roleplay", "hypothesis")
-_DREAM = partial(table_words, "roleplay", "dream")
-_DREAM_CONTENT = partial(table_pattern, "roleplay", "dream_content")
-_WAKING_LIFE = partial(table_words, "roleplay", "waking_life")
-_GAME = partial(table_pattern, "roleplay", "game")
-_GAME_NAME = partial(table_pattern, "roleplay", "game_name")
-_WOULD_CLAUSE = partial(table_pattern, "roleplay", "would_clause")
+_pattern = partial(table_pattern, "roleplay")
+_words = partial(table_words, "roleplay")
+
 _ACTION_VERBS = (BASE_VERBS - {"like", "love", "prefer", "hate", "say"}) | {
     "be", "do", "go", "get", "have", "move", "open", "quit", "stay", "call", "put", "shut", "own",
 }  # fmt: skip
 _LONG_AGO = re.compile(
     r"\b(?:as a (?:kid|child|boy|girl)|when I was|every|always|used to|back then|appreciate|been)\b", re.IGNORECASE
 )
-_ARTIFICIAL = partial(table_pattern, "roleplay", "artificial")
 
 
-def is_hypothetical(sentence: str) -> bool:
-    """Return whether the sentence is about something imagined or dreamt."""
-    return bool(_HYPOTHESIS().search(sentence)) or _would_do(sentence)
-
-
-def _would_do(sentence: str) -> bool:
-    """Return whether a sentence states what its speaker would do: “I'd buy mum a bungalow”."""
-    match = _WOULD_CLAUSE().match(sentence)
-    return match is not None and match["verb"].lower() in _ACTION_VERBS and not _LONG_AGO.search(sentence)
-
-
-def is_game_name(sentence: str) -> bool:
-    """Return whether a sentence only names the game that its speaker plays."""
-    return bool(_GAME_NAME().match(sentence))
-
-
-def mentions_dream(sentence: str) -> bool:
-    """Return whether a sentence mentions that somebody had a dream."""
-    return bool(_DREAM().search(sentence))
-
-
-def can_be_dream_content(sentence: str) -> bool:
-    """Return whether a sentence after the announcement of a dream may describe its content."""
-    return bool(_DREAM_CONTENT().match(sentence)) and not _WAKING_LIFE().search(sentence)
-
-
-def is_about_game(sentence: str) -> bool:
-    """Return whether the sentence is about a character in a game."""
-    return bool(_GAME().search(sentence))
-
-
-def is_about_language_model(sentence: str) -> bool:
-    """Return whether the speaker states that they are a language model."""
-    return bool(_ARTIFICIAL().search(sentence))
-
-
-_SCENE_DECLARATION = partial(table_pattern, "roleplay", "scene_declaration")
-_COMPANION_ROLE = partial(table_words, "roleplay", "companion_role")
-_CHARACTER_REQUEST = partial(table_pattern, "roleplay", "character_request")
-_SCENE_END = partial(table_pattern, "roleplay", "scene_end")
 _TOPIC_CHANGE = re.compile(r"^\W*(?:anyway|anyways|anyhow|so anyway|ok(?:ay)?,? (?:so )?anyway)\b", re.IGNORECASE)
 _ASIDE = re.compile(
     r"\b(?:btw|by the way|irl|in real life|real talk|ooc|out of character|for real though|in reality)\b", re.IGNORECASE
 )
+
+
+def is_hypothetical(sentence: str) -> bool:
+    """Return whether the sentence is about something imagined or dreamt, or what its speaker would do: “I'd buy
+    mum a bungalow”.
+    """
+    would_match = _pattern("would_clause").match(sentence)
+    is_intended = would_match is not None and would_match["verb"].lower() in _ACTION_VERBS and not _LONG_AGO.search(sentence)
+    return is_intended or bool(_pattern("hypothesis").search(sentence))
 
 
 def split_at_declaration(text: str) -> tuple[str, str, str]:
@@ -78,7 +42,7 @@ def split_at_declaration(text: str) -> tuple[str, str, str]:
 
     Without such a declaration the first two parts are empty.
     """
-    match = _SCENE_DECLARATION().search(text)
+    match = _pattern("scene_declaration").search(text)
     if not match:
         return "", "", text
     start = max(text.rfind(mark, 0, match.start() + 1) for mark in ".!?\n") + 1
@@ -87,21 +51,9 @@ def split_at_declaration(text: str) -> tuple[str, str, str]:
     return text[:start], text[start:end], text[end:]
 
 
-def is_companion_scene(text: str) -> bool:
-    """Return whether the declared scene is only a relationship with the persona, in which the user still talks about their
-    own life.
-    """
-    return bool(_COMPANION_ROLE().search(text))
-
-
-def asks_for_character(text: str) -> bool:
-    """Return whether the user asks the persona to speak as somebody else."""
-    return bool(_CHARACTER_REQUEST().search(text))
-
-
 def ends_scene(sentence: str, *, can_change_topic: bool) -> bool:
     """Return whether the sentence ends a scene; with `can_change_topic` a mere “anyway” is enough."""
-    return bool(_SCENE_END().match(sentence) or (can_change_topic and _TOPIC_CHANGE.match(sentence)))
+    return bool(_pattern("scene_end").match(sentence) or (can_change_topic and _TOPIC_CHANGE.match(sentence)))
 
 
 def is_out_of_character(sentence: str) -> bool:
@@ -109,12 +61,6 @@ def is_out_of_character(sentence: str) -> bool:
     return bool(_ASIDE.search(sentence))
 
 
-_HABIT = partial(table_words, "roleplay", "habit")
-_PHYSICAL_ACT = partial(table_pattern, "roleplay", "physical_act")
-_POSSIBLE_ACT = partial(table_pattern, "roleplay", "possible_act")
-_MEDIA = partial(table_words, "roleplay", "media")
-_FANTASTIC = partial(table_pattern, "roleplay", "fantastic")
-_DRAMATIC = partial(table_words, "roleplay", "dramatic")
 _KIN_IN_STORIES = frozenset(
     """
     son sons brother brothers father sister sisters mother daughter daughters wife husband child children family
@@ -145,9 +91,11 @@ def is_roleplay_sentence(sentence: str, *, in_scene: bool = False) -> bool:
     """Return whether the sentence is an act or utterance that only a character can perform; `in_scene` accepts ordinary acts
     too.
     """
-    if (_PHYSICAL_ACT().match(sentence) or (in_scene and _POSSIBLE_ACT().match(sentence))) and not _HABIT().search(sentence):
+    if (_pattern("physical_act").match(sentence) or (in_scene and _pattern("possible_act").match(sentence))) and not _words(
+        "habit"
+    ).search(sentence):
         return True
-    return bool(_FANTASTIC().search(sentence)) and not _MEDIA().search(sentence)
+    return bool(_pattern("fantastic").search(sentence)) and not _words("media").search(sentence)
 
 
 def is_everyday_statement(sentence: str, scene_words: frozenset[str] = frozenset(), *, is_quoted: bool = False) -> bool:
@@ -160,7 +108,7 @@ def is_everyday_statement(sentence: str, scene_words: frozenset[str] = frozenset
         return False
     if not _EVERYDAY_WORDS.isdisjoint(words):
         return True
-    return not is_quoted and not _DRAMATIC().search(sentence) and not (_KIN_IN_STORIES | TIME_WORDS).isdisjoint(words)
+    return not is_quoted and not _words("dramatic").search(sentence) and not (_KIN_IN_STORIES | TIME_WORDS).isdisjoint(words)
 
 
 def is_about_speaker(sentence: str) -> bool:
