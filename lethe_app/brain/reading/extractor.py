@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from uuid import UUID
 
@@ -168,6 +169,7 @@ class _SessionReading:
         line = self._lines[index]
         statements = self._plain.of_message(line.id)
         message = own_words.read_message(line, self._pieces[index], self._replied_to(index))
+        message = replace(message, question=self._people[line.name, False].name_pronouns(message.question))
         plans: dict[str, frozenset[str]] = {}
         if changes.announces_change(line.text[:MAX_MESSAGE_LENGTH]):
             earlier = [one for one in self._plain.statements.values() if _can_change(one, line)][-MAX_EARLIER_STATEMENTS:]

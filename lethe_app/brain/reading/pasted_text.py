@@ -9,6 +9,8 @@ from lethe_app.brain.text.sentences import FIRST_PERSON_WORD
 from lethe_app.language_tables import table_pattern
 from lethe_app.retrieval.query_terms import WORD
 
+_pattern = partial(table_pattern, "pasted_text")
+
 MIN_PASTED_WORDS = 60
 """Minimum number of words of a message that may be a pasted text."""
 MIN_LENGTH_FACTOR = 4
@@ -18,12 +20,9 @@ MIN_PRONOUN_SHARE = 0.035
 
 _CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _CODE_LINE = partial(table_pattern, "pasted_text", "code_line", flags=0)
-_TEXT_ANNOUNCEMENT = partial(table_pattern, "pasted_text", "text_announcement")
-_TEXT_TASK = partial(table_pattern, "pasted_text", "text_task")
 _SALUTATION = re.compile(r"^\s*(?:Dear|Sehr geehrte|Cher|Estimad|To whom|Subject:|From:|Sent:|Re:|Fwd:).{0,80}$", re.MULTILINE)
 _CLOSING = partial(table_pattern, "pasted_text", "closing", re.MULTILINE | re.IGNORECASE)
 _LABEL = partial(table_pattern, "pasted_text", "label", flags=0)
-_ITEM = partial(table_pattern, "pasted_text", "item")
 _ACTION = re.compile(r"\*[^*\n]+\*")
 _LYRICS = re.compile(r"♪[^♪\n]*♪?|🎵[^🎵\n]*🎵?")
 _QUOTED_LINE = re.compile(r"^\s*>.*$", re.MULTILINE)
@@ -39,7 +38,7 @@ def extract_own_text(text: str, usual_word_count: int, *, is_announced: bool = F
     message asked for something to be done with a text, so that a long message after it is that text.
     """
     text = _QUOTED_LINE.sub("", _LYRICS.sub("", _CODE.sub("\n", text)))
-    text = _cut_announced_text(text)
+    text = _pattern("item_list").sub("", _cut_announced_text(text))
     if not _ACTION.search(text) and _is_pasted(text, usual_word_count, is_announced=is_announced):
         return _extract_closing_question(text)
     return _remove_structured_lines(text)
@@ -47,7 +46,7 @@ def extract_own_text(text: str, usual_word_count: int, *, is_announced: bool = F
 
 def announces_text(text: str) -> bool:
     """Return whether the message asks for something to be done with a text that it does not contain."""
-    return len(WORD.findall(text)) < 40 and bool(_TEXT_TASK().search(text))
+    return len(WORD.findall(text)) < 40 and bool(_pattern("text_task").search(text))
 
 
 def remove_quotations(text: str) -> str:
@@ -63,7 +62,7 @@ def _is_title(words: list[str]) -> bool:
 
 def _cut_announced_text(text: str) -> str:
     """Cut a text that the message itself announces, but keep a question after it."""
-    for match in _TEXT_ANNOUNCEMENT().finditer(text):
+    for match in _pattern("text_announcement").finditer(text):
         rest = text[match.end() :]
         if len(WORD.findall(rest)) >= 4:
             return f"{text[: match.end()].rstrip(': ')}\n{_extract_closing_question(rest)}"
@@ -101,13 +100,13 @@ def _remove_structured_lines(text: str) -> str:
     lines = text.split("\n")
     if len(lines) == 1:
         return text
-    item_count = sum(bool(_ITEM().match(line)) for line in lines)
+    item_count = sum(bool(_pattern("item").match(line)) for line in lines)
     labels = [match["who"] for line in lines if (match := _LABEL().match(line))]
     is_script = len(labels) >= 2 and len(set(labels)) >= 2
     code_line_count = sum(bool(_CODE_LINE().match(line)) for line in lines if line.strip())
     kept_lines = []
     for line in lines:
-        is_list_item = item_count >= 3 and _ITEM().match(line) and not FIRST_PERSON_WORD.search(line)
+        is_list_item = item_count >= 3 and _pattern("item").match(line) and not FIRST_PERSON_WORD.search(line)
         if not (is_list_item or (is_script and _LABEL().match(line)) or (code_line_count >= 2 and _CODE_LINE().match(line))):
             kept_lines.append(line)
     return "\n".join(kept_lines)

@@ -47,6 +47,7 @@ _OBJECT = re.compile(r"(?<=\w )(?P<who>him|her)(?= (?:every|each|once|twice|on|a
 _PERFECT = re.compile(r" (?:been|got|had|never|always|lived|worked)\b")
 _PLURAL = re.compile(r"(?:s|children|kids|mice|geese|sheep|family)\Z(?<!boss)(?<!goldfish)", re.IGNORECASE)
 _UNIQUE = re.compile(r"(?:mother|father|wife|husband|partner|girlfriend|boyfriend|boss)\Z")
+_PRONOUN = re.compile(r"\b(?:he|him|she|her(?= *(?:[?,.]|$)))\b", re.IGNORECASE)
 _PRONOUNS = {"he": "he", "him": "he", "his": "he", "she": "she", "her": "she"}
 
 
@@ -173,9 +174,18 @@ class KnownPeople:
         if pattern is _OWN and table_pattern("people", "stranger").search(rest):
             yield Person("", message_id)
 
-    def _referent(self, pronoun: str) -> Person | None:
+    def name_pronouns(self, question: str) -> str:
+        """Return the question of another speaker with the person that “he” or “her” can only mean of those spoken of before."""
+
+        def name(match: re.Match[str]) -> str:
+            person = self._referent(_PRONOUNS[match[0].lower()], (self.earlier,))
+            return (person.name or f"your {person.relation}") if person else match[0]
+
+        return _PRONOUN.sub(name, question)
+
+    def _referent(self, pronoun: str, groups: Sequence[Sequence[Person]] = ()) -> Person | None:
         """Return the only person the pronoun can refer to in this message, or else in those before; None if it is uncertain."""
-        for people in (self.mentioned, self.earlier):
+        for people in groups or (self.mentioned, self.earlier):
             matching = {one.designation: one for one in people if not pronoun or one.can_be(pronoun)}
             named = {one.relation for one in matching.values() if one.name}
             matching = {key: one for key, one in matching.items() if one.name or one.relation not in named}

@@ -23,6 +23,7 @@ from lethe_app.brain.text.reported_speech import Quote, format_quotes, shorten
 from lethe_app.brain.text.sentences import Sentence, normalized_words
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.chat import Role
+from lethe_app.language_tables import compile_table
 from lethe_app.retrieval.passage_builder import SENTENCE_END
 
 MAX_SUMMARY_LENGTH = 1200
@@ -162,12 +163,18 @@ def _find_facts(lines: Sequence[Utterance]) -> list[tuple[SpeakerStatement, tupl
     users = {display_name(line) for line in lines if line.role is Role.USER}
     facts = [fact for fact in extract_statements(lines) if fact.subject in users and not fact.in_story]
     ended = {text for fact in facts for text in fact.ended_statements}
-    latest = {(fact.subject, fact.key): fact.text for fact in facts if fact.key}
+    latest = {(fact.subject, fact.key): fact.text for fact in facts if fact.key and not _is_one_of_several(fact)}
     return [
         (fact, tuple(sorted(index_by_id[message] for message in fact.message_ids)))
         for fact in facts
         if fact.text not in ended and latest.get((fact.subject, fact.key), fact.text) == fact.text
     ]
+
+
+def _is_one_of_several(fact: SpeakerStatement) -> bool:
+    """Return whether a fact tells the name of a pet that has not been renamed, so that another may have another name."""
+    is_name = " called " in fact.text and fact.key.endswith(" name")
+    return is_name and not compile_table("fact_changes", "renamed").search(fact.text)
 
 
 def _reports(material: _DigestMaterial, max_length: int) -> list[Report]:

@@ -14,6 +14,7 @@ from lethe_app.brain.summary.summary_tables import beginning, words
 from lethe_app.brain.text.fingerprint import content_words
 from lethe_app.brain.text.reported_speech import MAX_QUOTE_LENGTH, Quote, quote_exchange, quote_sentence, remove_opener, shorten
 from lethe_app.brain.text.sentences import Sentence, normalized_words
+from lethe_app.brain.text.spelling import correct_spelling
 from lethe_app.domain.chat import Role
 
 FACT_WEIGHT = 2.0
@@ -173,7 +174,7 @@ def _quote_fact(fact: SpeakerStatement, line: int) -> Quote:
 
 def _is_stated(sentence: Sentence, fact_words: Sequence[frozenset[str]]) -> bool:
     """Return whether a fact of the same message states the sentence; a short one only if it has all of its words."""
-    tokens = content_words(remove_opener(sentence.text))
+    tokens = content_words(correct_spelling(remove_opener(sentence.text)))
     return any(
         len(tokens & stated) >= STATED_SHARE * min(len(tokens), len(stated))
         if len(stated) >= MIN_FACT_WORDS

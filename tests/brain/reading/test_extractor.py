@@ -69,6 +69,7 @@ def test_a_date_that_contradicts_itself_is_quoted_with_the_day_it_was_said(said:
         ("And where do you live?", "In Lisbon", "Tomas lives in Lisbon."),
         ("What's your favourite film?", "The Third Man!", "Tomas's favourite film is The Third Man."),
         ("What do you do for a living?", "bus driver", "Tomas is a bus driver."),
+        ("What do you do?", "Engineer, at Siemens", "Tomas is an engineer at Siemens."),
         ("Do you have any siblings?", "two brothers", "Tomas has two brothers."),
         ("How old are you?", "34", "Tomas is 34."),
     ],
@@ -89,6 +90,12 @@ def test_his_name_is_understood_where_only_one_was_spoken_of():
     assert texts(user("I'm here."), persona("What's his name?"), user("Emil")) == [
         "Asked “What's his name?”, Tomas said: “Emil”"
     ]
+
+
+def test_a_question_about_her_is_quoted_with_her_name():
+    lines = conversation("Tomas: I am visiting my sister Ines.", "Mira: Where does she live?", "Tomas: Porto, by the river")
+
+    assert "Asked “Where does Ines live?”, Tomas said: “Porto, by the river”" in texts(*lines)
 
 
 def test_the_persona_is_a_subject_too():

@@ -84,10 +84,13 @@ def test_the_work_of_somebody_named_has_their_name_as_its_key():
     assert reported["Orla's sister Tamsin works in construction."] == "tamsin job"
 
 
-def test_a_pet_called_otherwise_now_loses_its_old_name():
-    (old, new) = stated("my puppy is called Pixel", "my puppy is called Dolma now")
+@pytest.mark.parametrize("named", ["my puppy is called Pixel", "we have a puppy called Pixel"])
+@pytest.mark.parametrize("renamed", ["my puppy is called Dolma now", "the puppy is called Dolma now"])
+def test_a_pet_called_otherwise_now_loses_its_old_name(named: str, renamed: str):
+    (old, new) = stated(named, renamed)
 
-    assert (old.text, new.text) == ("Orla's puppy is called Pixel.", "Orla's puppy is called Dolma.")
+    assert "Pixel" in old.text
+    assert new.text == "Orla's puppy is now called Dolma."
     assert old.key == new.key
 
 

@@ -115,17 +115,27 @@ def test_relative_dates_are_spelled_out():
     )
 
 
-def test_items_of_a_list_are_not_told():
-    lines = conversation(
-        "Tomas: here's what I bought for dad's cake:\n- 2 tbsp oat bran\n- 200 g flour\n- 1 cup milk",
-        "Mira: Yum!",
-        "Tomas: My dad is coming from Leeds.",
-    )
+@pytest.mark.parametrize(
+    "items",
+    [
+        "here's what I bought for dad's cake:\n- 2 tbsp oat bran\n- 200 g flour\n- 1 cup milk",
+        "shopping list: oat bran, flour, milk",
+    ],
+)
+def test_items_of_a_list_are_not_told(items: str):
+    lines = conversation(f"Tomas: {items}", "Mira: Yum!", "Tomas: My dad is coming from Leeds.")
 
     reported = build_summary(lines)
 
     assert "Tomas's dad is coming from Leeds." in reported
     assert not re.search("bran|flour|milk", reported)
+
+
+def test_what_a_fact_says_of_a_misspelled_sentence_is_told_once():
+    made = build_digest(conversation("Tomas: ill have an interview on thursday", "Mira: Good luck!"))
+
+    assert made.summary == "Tomas will have an interview on 26 November 2026."
+    assert made.title == "Interview on thursday"
 
 
 INVENTING = conversation(
@@ -230,18 +240,14 @@ def test_greetings_and_filler_are_left_out():
     assert "Noted" not in build_summary(PORTO)
 
 
-def test_what_closes_a_conversation_is_left_out():
-    made = build_summary(
-        conversation(
-            "Tomas: Things have been great since we last talked - I've been learning the cello.",
-            "Mira: How lovely!",
-            "Tomas: My teacher is called Ines. I must go and cook.",
-        )
+def test_what_opens_and_closes_a_conversation_is_left_out():
+    lines = conversation(
+        "Tomas: Things have been great since we last talked - I've been learning the cello.",
+        "Mira: How lovely!",
+        "Tomas: My teacher is called Ines. I must go and cook.",
     )
 
-    assert "learning the cello" in made
-    assert "Ines" in made
-    assert "cook" not in made
+    assert build_summary(lines) == "Tomas has been learning the cello.\nTomas's teacher is called Ines."
 
 
 def test_a_death_is_told_though_its_words_are_said_only_once():
@@ -488,13 +494,3 @@ def test_of_plain_text_every_quotation_is_a_stretch(lines: list[Utterance]):
 
 def test_a_single_quotation_mark_does_no_harm():
     assert "Tomas" in build_summary(conversation('Tomas: My sister lives in 0"a Porto.', "Tomas: My sister lives in Porto."))
-
-
-def test_what_opens_and_closes_a_conversation_is_left_out():
-    lines = conversation(
-        "Tomas: Things have been great since we last talked - I've been learning the cello.",
-        "Mira: How lovely!",
-        "Tomas: My teacher is called Ines. I must go and cook.",
-    )
-
-    assert build_summary(lines) == "Tomas has been learning the cello.\nTomas's teacher is called Ines."
