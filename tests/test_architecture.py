@@ -109,7 +109,7 @@ LONG_WORD_LISTS = 28
 BUDGET: dict[str, tuple[int, int, int]] = {
     "ui": (29030, 3480, 401),
     "services": (15224, 1674, 293),
-    "brain": (8696, 891, 163),
+    "brain": (8625, 884, 162),
     "storage": (4269, 515, 60),
     "llm": (3616, 411, 70),
     "interchange": (2630, 254, 16),
