@@ -30,8 +30,8 @@ PRIORITY_PER_RELEVANCE = 10
 SESSION_DEPTH = 3
 """Depth at which sessions are inserted into the prompt, in messages counted from the newest one."""
 _ENTRY_FIELDS = attrgetter(
-    *("name", "content", "category", "added", "end_time", "priority", "duration", "trigger_chance", "enabled"),
-    *("word_link", "case_sensitive"),
+    *("name", "content", "category", "added", "end_time"),
+    *("priority", "duration", "trigger_chance", "enabled", "word_link", "case_sensitive"),
 )
 """Fields, besides the keywords, from which the entries of a memory are built. Recall counters are none: a recall changes no
 entry.
