@@ -77,15 +77,15 @@ class AppServices(BackgroundServices):
     def _close_functions(self) -> tuple[Callable[[], Awaitable[None]], ...]:
         """Return the functions that close services, each before those of the services it uses."""
         return (
-            self.enrichment.close,
+            self.enrichment.background.close,
             self.dictation.close,
             self.working_memory.background.close,
-            self.mood_reader.close,
+            self.mood_reader.background.close,
             self.key_moments.background.close,
             self.reminders.close,
             self.notebook_writer.close,
             self.notebook_selector.background.close,
-            self.background_runner.close,
+            self.background_runner.background.close,
             self.research.close,
             self.web_gate.close,
             self.downloads.close,
@@ -93,7 +93,7 @@ class AppServices(BackgroundServices):
             self.trash.background.close,
             self.facts.close,
             self.backups.close,
-            self.rolling_summary.close,
+            self.rolling_summary.background.close,
             self.sessions.close,  # ending sessions needs the timeout and the archive queue
             self.session_timeout.background.close,
             self.archive_queue.background.close,

@@ -130,12 +130,11 @@ class BackgroundServices(CoreServices):
 
     def is_requirement_met(self, need: TaskRequirement) -> bool:
         """Return whether a requirement of a task is met."""
-        verdict = self.qualification.verdict
         match need:
             case TaskRequirement.MODEL:
-                return verdict is not None and verdict.may_write_summaries
+                return self.qualification.may_write_summaries
             case TaskRequirement.FACTS:
-                return verdict is not None and verdict.may_write_facts
+                return self.qualification.may_write_facts
             case TaskRequirement.WEB:
                 return self.preferences.current.web_allowed
 

@@ -25,7 +25,7 @@ from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.agent_runs import RunOutcome
 from lethe_app.domain.chat import Role
 from lethe_app.domain.memory import MemoryUnit
-from lethe_app.errors import EngineUnreachable, FileError, LetheError, ModelError, ModelMissing
+from lethe_app.errors import RETRY_LATER_ERRORS, FileError, LetheError, ModelError
 from lethe_app.services.background.activity_log import ENRICHMENT, ActivityEntry, ActivityLog
 from lethe_app.services.background.task_api import TaskApi, TaskServices
 from lethe_app.services.extraction.qualification import Qualification
@@ -35,7 +35,6 @@ from lethe_app.services.scheduling.loop import BackgroundLoop, BackgroundPriorit
 CHECK_INTERVAL = 600.0
 MAX_CATEGORIES = 30
 """Number of existing categories that are named to the model."""
-RETRY_LATER_ERRORS = (ModelMissing, EngineUnreachable)
 
 
 class MemoryEnrichment:
@@ -56,13 +55,9 @@ class MemoryEnrichment:
     ) -> None:
         self._services, self._participants, self._qualification = services, participants, qualification
         self._subjects, self._activity_log, self._priority = subjects, activity_log, priority
-        self._unsubscribe = services.stored.memory.changed.add(lambda _persona_id: self.background.wake())
+        services.stored.memory.changed.add(lambda _persona_id: self.background.wake())
         self.background = BackgroundLoop(self.enrich_all, CHECK_INTERVAL)
-
-    async def close(self) -> None:
-        """Stop; memories that are still marked are enriched after the next start."""
-        self._unsubscribe()
-        await self.background.close()
+        """Memories that are still marked when it is closed are enriched after the next start."""
 
     async def enrich_all(self) -> None:
         """Enrich all marked memories, persona by persona."""
@@ -76,16 +71,13 @@ class MemoryEnrichment:
         for persona_id, pending in by_persona.items():
             await self._priority.wait_for_turn_end()
             try:
-                await self._enrich_persona(persona_id, pending)
+                participants = await self._participants.load_for_persona(persona_id)
+                action = partial(self._enrich, participants, pending)
+                await self._activity_log.run_action(ENRICHMENT, (persona_id, participants.persona.name), action)
             except FileError:
                 continue  # the persona cannot be read; that is shown where the persona is shown
             except LetheError:
                 break  # the disk or the model; the next round tries again
-
-    async def _enrich_persona(self, persona_id: str, pending: Sequence[MemoryUnit]) -> None:
-        participants = await self._participants.load_for_persona(persona_id)
-        action = partial(self._enrich, participants, pending)
-        await self._activity_log.run_action(ENRICHMENT, (persona_id, participants.persona.name), action)
 
     async def _enrich(self, participants: Participants, pending: Sequence[MemoryUnit], entry: ActivityEntry) -> TaskResult:
         api = TaskApi(self._services, ENRICHMENT.name, participants, None, entry.recorder, entry.report_progress)
@@ -122,7 +114,8 @@ class MemoryEnrichment:
 
     async def _ask(self, api: TaskApi, memory: MemoryUnit, names: tuple[str, str]) -> Sequence[MemoryEntry]:
         """Return the entries that a model makes of a memory; none if no model may be asked or it has no usable answer."""
-        if memory.is_from_web or not await self._may_ask(api.persona.unique_name):
+        is_qualified = not memory.is_from_web and self._qualification.may_write_facts
+        if not is_qualified or not await self._activity_log.has_budget_left(api.persona.unique_name):
             return ()
         values = {"note": memory.content, "categories": await self._list_categories(api), "name": names[0], "user": names[1]}
         try:
@@ -135,10 +128,6 @@ class MemoryEnrichment:
     def _apply_rules(self, memory: MemoryUnit, names: tuple[str, str]) -> MemoryUnit:
         topics = build_digest([Utterance(memory.guid, Role.USER, "", memory.content, memory.added)]).keywords
         return enrich_by_rules(memory, topics, self._subjects.subjects_in, names)
-
-    async def _may_ask(self, persona_id: str) -> bool:
-        verdict = self._qualification.verdict
-        return verdict is not None and verdict.may_write_facts and await self._activity_log.has_budget_left(persona_id)
 
     async def _list_categories(self, api: TaskApi) -> str:
         categories = dict.fromkeys(memory.filed_under for memory in await api.list_memories() if memory.filed_under)

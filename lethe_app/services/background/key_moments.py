@@ -92,8 +92,7 @@ class KeyMoments:
 
     async def _choose(self, candidates: Sequence[KeyMoment]) -> list[KeyMoment]:
         """Return at most `MAX_PER_DAY` of the candidates: those that a qualified model chooses, else the most salient ones."""
-        verdict = self._qualification.verdict
-        if verdict is not None and verdict.may_write_summaries and len(candidates) > 1:
+        if self._qualification.may_write_summaries and len(candidates) > 1:
             notes = "\n".join(f"{number}. {moment.text}" for number, moment in enumerate(candidates, 1))
             try:
                 answer = await self._structured_output.ask(TaskKind.MOMENTS, MomentsAnswer, notes=notes)

@@ -17,8 +17,7 @@ from lethe_app.dates.arithmetic import elapsed
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.clock import now
 from lethe_app.domain.mood import MoodReading
-from lethe_app.domain.persona import Persona
-from lethe_app.errors import EngineUnreachable, FileError, ModelError, ModelMissing, StorageError
+from lethe_app.errors import RETRY_LATER_ERRORS, FileError, ModelError, StorageError
 from lethe_app.prompt.task_prompts import TaskKind
 from lethe_app.services.background.activity_log import MOODS, ActivityEntry, ActivityLog
 from lethe_app.services.extraction.qualification import Qualification
@@ -36,26 +35,13 @@ MAX_SESSION_AGE = timedelta(days=2)
 """Age of a session from which on it no longer affects the mood."""
 MAX_WAITING = 20
 CHECK_INTERVAL = 600.0
-RETRY_LATER_ERRORS = (ModelMissing, EngineUnreachable)
 
 
 class MoodInference:
     """Changes of the mood as a model infers them from the summary of a session."""
 
     def __init__(self, moods: MoodService, structured_output: StructuredOutput, qualification: Qualification) -> None:
-        self._moods, self._structured_output, self._qualification = moods, structured_output, qualification
-
-    @property
-    def is_model_qualified(self) -> bool:
-        return self._qualification.verdict is not None and self._qualification.verdict.may_write_summaries
-
-    def is_on(self, persona: Persona) -> bool:
-        """Return whether the persona has a mood that changes."""
-        return self._moods.is_enabled_for(persona) and not self._moods.is_static
-
-    async def has_reading(self, session: ChatSession) -> bool:
-        """Return whether the session was read before."""
-        return any(reading.session == session.guid for reading in await self._moods.load_readings(session.persona_id))
+        self._moods, self._structured_output, self.qualification = moods, structured_output, qualification
 
     async def read_mood(self, session: ChatSession, participants: Participants, entry: ActivityEntry) -> TaskResult:
         """Ask the model about each moodlet and store the answers. Raise ModelError."""
@@ -85,6 +71,7 @@ class MoodReader:
 
     def __init__(
         self,
+        moods: MoodService,
         mood_inference: MoodInference,
         session_store: SessionStore,
         participants: ParticipantService,
@@ -93,7 +80,7 @@ class MoodReader:
         archive_queue: ArchiveQueue,
         activity_log: ActivityLog,
     ) -> None:
-        self._mood_inference = mood_inference
+        self._moods, self._mood_inference = moods, mood_inference
         self._session_store = session_store
         self._participants = participants
         self._priority = priority
@@ -101,13 +88,9 @@ class MoodReader:
         self._activity_log = activity_log
         self._current_session: UUID | None = None
         self._archived_sessions: list[UUID] = []
-        self._unsubscribe = archive_queue.changed.add(self._on_archive_progress)
+        archive_queue.changed.add(self._on_archive_progress)
         self.background = BackgroundLoop(self.read_queue, CHECK_INTERVAL)
-
-    async def close(self) -> None:
-        """Stop. Sessions in the queue are read after the next start, unless they are too old by then."""
-        self._unsubscribe()
-        await self.background.close()
+        """Sessions that are queued when it is closed are read after the next start, unless they are too old by then."""
 
     def _on_archive_progress(self, progress: ArchiveProgress) -> None:
         """Handle the progress of an archive job. A session is complete when the progress names another session or none."""
@@ -120,12 +103,13 @@ class MoodReader:
         """Read the sessions in the queue while a qualified model is available."""
         queue = await self._load_queue()
         for session_id in list(queue):
-            if not self._mood_inference.is_model_qualified:
+            if not self._mood_inference.qualification.may_write_summaries:
                 break
             await self._priority.wait_for_turn_end()
             try:
                 with suppress(StorageError, FileError):  # the conversation or the persona is gone
-                    if not await self._has_budget_for(session_id):
+                    persona_id = (await self._session_store.session(session_id)).persona_id
+                    if not await self._activity_log.has_budget_left(persona_id):
                         continue
                     await self.read_session(session_id)
             except RETRY_LATER_ERRORS:
@@ -135,17 +119,13 @@ class MoodReader:
             queue.remove(session_id)
             await self._app_state.set(SCOPE, QUEUE_KEY, [str(queued_id) for queued_id in queue] or None)
 
-    async def _has_budget_for(self, session_id: UUID) -> bool:
-        """Return whether the session's persona has budget left today."""
-        return await self._activity_log.has_budget_left((await self._session_store.session(session_id)).persona_id)
-
     async def read_session(self, session_id: UUID) -> None:
         """Read how a session changed the mood, if it is eligible. Raise ModelError."""
         session = await self._session_store.session(session_id)
         if not await self._is_eligible(session):
             return
         participants = await self._participants.load_for_session(session)
-        if self._mood_inference.is_on(participants.persona):
+        if self._moods.is_enabled_for(participants.persona) and not self._moods.is_static:
             owner = (session.persona_id, participants.persona.name)
             action = partial(self._mood_inference.read_mood, session, participants)
             await self._activity_log.run_action(MOODS, owner, action)
@@ -154,7 +134,7 @@ class MoodReader:
         """Return whether the session is archived, recent and summarised, and was not read before."""
         if not session.archived or not session.content.strip():
             return False
-        if await self._mood_inference.has_reading(session):
+        if any(reading.session == session.guid for reading in await self._moods.load_readings(session.persona_id)):
             return False
         newest_messages = await self._session_store.newest_messages(session.guid, 1)
         return bool(newest_messages) and elapsed(newest_messages[0].time, now()) <= MAX_SESSION_AGE

@@ -127,18 +127,11 @@ class BackgroundRunner:
         self._outcome_if_cancelled = RunOutcome.GAVE_WAY
         self._personas: list[Persona] | None = None
         self.background = BackgroundLoop(self.run_next_task, CHECK_INTERVAL)
-        self._unsubscribe = [
-            services.stored.preferences.changed.add(lambda _settings: self._reset_due_times()),
-            services.stored.library.changed.add(lambda _none: self._reset_due_times()),
-            services.stored.library.deleted.add(self._on_persona_deleted),
-            activity_log.changed.add(self.changed.notify),
-        ]
-
-    async def close(self) -> None:
-        """Stop. A running task ends as if the user had come back."""
-        for unsubscribe in self._unsubscribe:
-            unsubscribe()
-        await self.background.close()
+        """A running task ends as if the user had come back when it is closed."""
+        services.stored.preferences.changed.add(lambda _settings: self._reset_due_times())
+        services.stored.library.changed.add(lambda _none: self._reset_due_times())
+        services.stored.library.deleted.add(self._on_persona_deleted)
+        activity_log.changed.add(self.changed.notify)
 
     # User interface
 

@@ -100,7 +100,7 @@ class PrefillService:
         self._followed_session: UUID | None = None
         self._task: asyncio.Task[None] | None = None
         self._save_task: asyncio.Task[None] | None = None
-        self._unsubscribe = models.changed.add(self._on_model_changed)
+        models.changed.add(self._on_model_changed)
 
     def follow_session(self, session_id: UUID) -> None:
         """Cancel earlier prefill and schedule that of this session, up to the user's next message; schedule saving of its
@@ -124,7 +124,7 @@ class PrefillService:
             await asyncio.wait({self._task})
 
     async def close(self) -> None:
-        self._unsubscribe()
+        self._followed_session = None
         self.pause()
         await asyncio.gather(*filter(None, (self._task, self._save_task)), return_exceptions=True)
 

@@ -19,7 +19,7 @@ from lethe_app.dates.arithmetic import elapsed
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact, FactKind, MadeBy
-from lethe_app.errors import EngineUnreachable, ModelError, ModelMissing
+from lethe_app.errors import RETRY_LATER_ERRORS, ModelError
 from lethe_app.services.extraction.llm_facts import LlmFactExtraction, resolve_fact_dates
 from lethe_app.services.extraction.qualification import Qualification
 from lethe_app.services.extraction.structured_output import StructuredOutput
@@ -33,7 +33,6 @@ MAX_SESSION_AGE_FOR_MODEL = timedelta(days=7)
 old sessions are processed at once.
 """
 LINES_PER_PORTION = 30
-RETRY_LATER_ERRORS = (ModelMissing, EngineUnreachable)
 
 
 @dataclass(frozen=True)
@@ -75,8 +74,7 @@ class ConclusionService:
 
     def would_ask_model(self, ended: datetime) -> bool:
         """Return whether a model would be asked about a session that ended at that moment."""
-        verdict = self._qualification.verdict
-        may_write = verdict is not None and verdict.may_write_facts and self._preferences.current.fact_retrieval
+        may_write = self._qualification.may_write_facts and self._preferences.current.fact_retrieval
         return may_write and elapsed(ended, now()) <= MAX_SESSION_AGE_FOR_MODEL
 
     async def collect_conclusions(self, conversation: FinishedConversation) -> SessionConclusions:

@@ -105,6 +105,16 @@ class Qualification:
             return verdict
         return verdict.model_copy(update={"may_write_facts": True, "may_write_summaries": True, "trusted_anyway": True})
 
+    @property
+    def may_write_facts(self) -> bool:
+        """Return whether the loaded model may write facts."""
+        return self.verdict is not None and self.verdict.may_write_facts
+
+    @property
+    def may_write_summaries(self) -> bool:
+        """Return whether the loaded model may write summaries."""
+        return self.verdict is not None and self.verdict.may_write_summaries
+
     async def trust_anyway(self, *, trusted: bool) -> None:
         """Allow the loaded model to write everything regardless of its result, or no longer. Stored for this model file."""
         model = self._structured_output.model

@@ -115,8 +115,7 @@ class NotebookFiler:
 
     async def _choose_pieces(self, book: Notebook) -> Sequence[NotebookPiece]:
         line_limit = self._preferences.current.notebook_lines
-        verdict = self._qualification.verdict
-        if verdict is not None and verdict.may_write_summaries:
+        if self._qualification.may_write_summaries:
             lines = "\n".join(f"{number}. {line.text}" for number, line in enumerate(book.lines, 1))
             with suppress(ModelError):  # too long for it, or it could not say: by rules, then
                 if (await self._structured_output.count([lines]))[0] <= await self._structured_output.free_tokens(

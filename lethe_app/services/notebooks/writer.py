@@ -20,10 +20,10 @@ from lethe_app.brain.notebooks.outdated_lines import FactHistory
 from lethe_app.brain.text.utterance import to_utterances
 from lethe_app.domain.agent_runs import ProducedKind, ProducedRecord, RunOutcome
 from lethe_app.domain.chat import PartState, SessionPart, SessionSummary
-from lethe_app.errors import FileError
+from lethe_app.errors import RETRY_LATER_ERRORS, FileError
 from lethe_app.services.background.activity_log import NOTEBOOKS, ActivityEntry, ActivityLog
 from lethe_app.services.events import Listeners
-from lethe_app.services.extraction.conclusions import RETRY_LATER_ERRORS, ConclusionService, FinishedConversation
+from lethe_app.services.extraction.conclusions import ConclusionService, FinishedConversation
 from lethe_app.services.library import Library
 from lethe_app.services.memory.facts import FactService
 from lethe_app.services.notebooks.filer import NotebookFiler

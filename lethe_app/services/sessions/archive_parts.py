@@ -267,10 +267,8 @@ class SessionArchiver:
 
     def may_write(self, part: SessionPart) -> bool:
         """Return whether the loaded model is qualified for the part."""
-        verdict = self._qualification.verdict
-        if verdict is None:
-            return False
-        return verdict.may_write_facts if part is SessionPart.FACTS else verdict.may_write_summaries
+        qualification = self._qualification
+        return qualification.may_write_facts if part is SessionPart.FACTS else qualification.may_write_summaries
 
     @property
     def model(self) -> str:

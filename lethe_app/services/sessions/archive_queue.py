@@ -14,7 +14,7 @@ from uuid import UUID
 
 from lethe_app.domain.chat import ChatSession, PartRecord, PartState, Role, SessionPart
 from lethe_app.domain.facts import MadeBy
-from lethe_app.errors import EngineUnreachable, ModelCrashed, ModelError, ModelMissing, StorageError
+from lethe_app.errors import RETRY_LATER_ERRORS, ModelCrashed, ModelError, StorageError
 from lethe_app.services.events import Listeners
 from lethe_app.services.indexing.service import IndexingService
 from lethe_app.services.scheduling.loop import BackgroundLoop, BackgroundPriority
@@ -34,8 +34,6 @@ ORDER = (
 """Order in which parts are made; those after the summary may read it instead of a long session."""
 CHECK_INTERVAL = 300.0
 """Seconds between two checks whether pending parts can be made."""
-RETRY_LATER_ERRORS = (ModelMissing, EngineUnreachable)
-"""Errors that are no failure of the part: it waits for a model."""
 RunRecorded = Callable[[UUID, Callable[[], Awaitable[bool]], bool], Awaitable[bool | None]]
 """Function that runs the work of a model on a session, records it in the activity log and returns its result. The last argument
 is True if the work may wait for another day; then the result may be None.

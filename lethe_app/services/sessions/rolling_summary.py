@@ -38,12 +38,8 @@ class RollingSummary:
         self._preferences = preferences
         self._waiting: dict[UUID, None] = {}
         self.background = BackgroundLoop(self.finish)
-        self._unsubscribe = stable_prefixes.cuts.add(self._on_cut)
-
-    async def close(self) -> None:
-        """Stop the background loop; a summary under way is discarded."""
-        self._unsubscribe()
-        await self.background.close()
+        """A summary under way is discarded when it is closed."""
+        stable_prefixes.cuts.add(self._on_cut)
 
     async def finish(self) -> None:
         """Summarise all waiting sessions, and wait for it."""
@@ -58,8 +54,8 @@ class RollingSummary:
         summary.
         """
         await self._priority.wait_for_turn_end()
-        prefix, verdict = await self._stable_prefixes.load(session_id), self._qualification.verdict
-        if prefix is None or prefix.first is None or verdict is None or not verdict.may_write_summaries:
+        prefix = await self._stable_prefixes.load(session_id)
+        if prefix is None or prefix.first is None or not self._qualification.may_write_summaries:
             return
         settings = self._preferences.current
         if prefix.recapped == prefix.first or settings.history_overflow is HistoryOverflow.TRUNCATE:

@@ -332,7 +332,7 @@ async def test_closing_the_services_ends_it_and_leaves_a_record(services: AppSer
         return bool(await kept_runs(services))
 
     await until(is_under_way)
-    await services.background_runner.close()
+    await services.background_runner.background.close()
 
     assert (await newest(services)).outcome is RunOutcome.GAVE_WAY
 
