@@ -94,7 +94,6 @@ from lethe_app.services.worlds.world_trial import WorldTrials
 from lethe_app.storage.agents.task_runs import TaskRuns
 from lethe_app.storage.chats.archive_jobs import ArchiveJobs
 from lethe_app.storage.chats.receipts import Receipts
-from lethe_app.storage.chats.replies import Replies
 from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.chats.turn_rows import TurnReader
 from lethe_app.storage.database import Database
@@ -252,9 +251,8 @@ class CoreServices:
 
     activity_log = service(ActivityLog)
     rolling_summary = service(RollingSummary, extraction="conversation_extraction")
-    reply_store = service(Replies)
     message_languages = service(MessageLanguages)
-    sessions = service(SessionService, replies="reply_store", changed="sessions_changed", languages="message_languages")
+    sessions = service(SessionService, changed="sessions_changed", languages="message_languages")
     session_timeout = service(SessionTimeout)
     group = service(GroupService, answer_model="immediate_task_model")
     session_editing = service(SessionEditing)

@@ -99,10 +99,10 @@ def set_session_value(connection: sqlite3.Connection, session_id: UUID, key: str
     row_key = (str(session_id), key)
     table = "incognito_state" if incognito.is_session_incognito(connection, str(session_id)) else "session_state"
     if value is None:
-        connection.execute(f"DELETE FROM {table} WHERE session_id = ? AND key = ?", row_key)  # noqa: S608 - names are ours
+        connection.execute(f"DELETE FROM {table} WHERE session_id = ? AND key = ?", row_key)
     else:
         row = (*row_key, storable_text(json.dumps(value, ensure_ascii=False)))
-        connection.execute(f"INSERT OR REPLACE INTO {table} (session_id, key, value) VALUES (?, ?, ?)", row)  # noqa: S608
+        connection.execute(f"INSERT OR REPLACE INTO {table} (session_id, key, value) VALUES (?, ?, ?)", row)
 
 
 def set_app_value(connection: sqlite3.Connection, scope: str, key: str, value: object) -> None:

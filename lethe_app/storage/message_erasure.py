@@ -153,14 +153,14 @@ def _erase_records(connection: sqlite3.Connection, persona_id: str, day: str, id
     connection.executemany("DELETE FROM changes WHERE run_id = ?", [(id_,) for id_ in stale])
     # The recorded change of a notebook contains its whole text.
     later = "persona_id = ? AND what = 'notebook' AND date(at, 'localtime') >= ?"
-    connection.execute(f"DELETE FROM changes WHERE {later}", (persona_id, day))  # noqa: S608 - ours
+    connection.execute(f"DELETE FROM changes WHERE {later}", (persona_id, day))
     connection.executemany("DELETE FROM task_runs WHERE id = ?", [(id_,) for id_ in stale])
 
 
 def _erase_states(connection: sqlite3.Connection, persona_id: str) -> None:
     """Erase the states of a persona's sessions that contain summaries and notes, and the stored prompts."""
     of_persona = "session_id IN (SELECT guid FROM sessions WHERE persona_id = ?)"
-    connection.execute(f"DELETE FROM session_state WHERE key IN ('frame', 'session_notes') AND {of_persona}", (persona_id,))  # noqa: S608
+    connection.execute(f"DELETE FROM session_state WHERE key IN ('frame', 'session_notes') AND {of_persona}", (persona_id,))
     connection.execute("DELETE FROM kept_prompts WHERE persona_id = ?", (persona_id,))
     connection.execute(COUNT_DELETION, (persona_id,))
 

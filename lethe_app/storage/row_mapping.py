@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 from uuid import UUID
 
 from pydantic import BaseModel, ValidationError
@@ -47,13 +48,12 @@ JSON_COLUMNS = frozenset(
         "source_messages",
         "degradations",
         "metadata",
+        "made",
     }
 )
 """Columns that contain JSON: a list, or an object."""
 UTC_COLUMNS = frozenset({"at", "began", "ended", "stored", "expires"})
 """Columns whose times are converted to UTC, because queries compare them as text; the others keep their time zone."""
-MAX_QUERY_PARAMETERS = 500
-"""Values per query; SQLite allows some thousands of parameters."""
 
 
 def column_values(record: BaseModel, columns: Iterable[str]) -> dict[str, ColumnValue]:
@@ -70,25 +70,21 @@ def utc_text(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(timespec="microseconds")
 
 
-def select_by_values(connection: sqlite3.Connection, query: str, values: Sequence[int] | Sequence[str]) -> list[Row]:
+def select_by_values(connection: sqlite3.Connection, query: str, values: Iterable[object]) -> list[Row]:
     """Return the rows of a query that ends with a column name, for those rows whose column has one of the values."""
-    rows: list[Row] = []
-    for start in range(0, len(values), MAX_QUERY_PARAMETERS):
-        batch = values[start : start + MAX_QUERY_PARAMETERS]
-        rows += connection.execute(f"{query} IN ({placeholders(batch)})", batch).fetchall()
-    return rows
+    return connection.execute(f"{query} IN (SELECT value FROM json_each(?))", (json_list(values),)).fetchall()
 
 
-def placeholders(values: Sequence[object]) -> str:
-    """Return as many SQL placeholders as there are values."""
-    return ", ".join("?" * len(values))
+def json_list(values: Iterable[object]) -> str:
+    """Return ids or numbers as a JSON list for `json_each`; SQLite limits the number of parameters of a query."""
+    return json.dumps([value if isinstance(value, int) else str(value) for value in values])
 
 
 def insert(connection: sqlite3.Connection, table: str, row: Mapping[str, ColumnValue]) -> None:
     """Insert one row."""
     names = ", ".join(row)
     values = ", ".join(f":{name}" for name in row)
-    connection.execute(f"INSERT INTO {table} ({names}) VALUES ({values})", row)  # noqa: S608 - names are ours
+    connection.execute(f"INSERT INTO {table} ({names}) VALUES ({values})", row)
 
 
 def update(connection: sqlite3.Connection, table: str, key: str, row: Mapping[str, ColumnValue]) -> int:
@@ -99,7 +95,7 @@ def update(connection: sqlite3.Connection, table: str, key: str, row: Mapping[st
     keys = key.split(", ")
     changes = ", ".join(f"{name} = :{name}" for name in row if name not in keys)
     condition = " AND ".join(f"{name} = :{name}" for name in keys)
-    return connection.execute(f"UPDATE {table} SET {changes} WHERE {condition}", row).rowcount  # noqa: S608 - names are ours
+    return connection.execute(f"UPDATE {table} SET {changes} WHERE {condition}", row).rowcount
 
 
 def save_row(connection: sqlite3.Connection, table: str, key: str, row: Mapping[str, ColumnValue]) -> None:
@@ -110,9 +106,39 @@ def save_row(connection: sqlite3.Connection, table: str, key: str, row: Mapping[
         insert(connection, table, row)
 
 
-def parse_row(model: type[Model], columns: Iterable[str], row: Iterable[object]) -> Model:
-    """Build a record from a row of these columns. Raise DatabaseDamaged if it is invalid."""
-    return parse_record(model, dict(zip(columns, row, strict=True)))
+@dataclass(frozen=True)
+class Table(Generic[Model]):
+    """Table in which every field of a record is a column of the same name."""
+
+    name: str
+    model: type[Model]
+    key: str
+    """Name of the column that identifies a row, or the names of several with commas."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return tuple(self.model.model_fields)
+
+    def save(self, connection: sqlite3.Connection, *records: Model, **extra: ColumnValue) -> None:
+        """Insert records, or update the rows with the same key; `extra` are values of columns that are no field."""
+        for record in records:
+            save_row(connection, self.name, self.key, column_values(record, self.columns) | extra)
+
+    def load(
+        self, connection: sqlite3.Connection, conditions: str, values: Sequence[object] | Mapping[str, object] = ()
+    ) -> list[Model]:
+        """Return the records of a query that goes on with these conditions, such as `WHERE id = ?`. Raise DatabaseDamaged."""
+        columns = ", ".join(f"{self.name}.{column}" for column in self.columns)  # a joined table may have the same ones
+        query = f"SELECT {columns} FROM {self.name} {conditions}"
+        return [self.parse(row) for row in connection.execute(query, values)]
+
+    def find(self, connection: sqlite3.Connection, conditions: str, values: Sequence[object]) -> Model | None:
+        """Return the first record that `load` would return, or None."""
+        return next(iter(self.load(connection, f"{conditions} LIMIT 1", values)), None)
+
+    def parse(self, row: Iterable[object]) -> Model:
+        """Build a record from a row of its columns. Raise DatabaseDamaged if it is invalid."""
+        return parse_record(self.model, dict(zip(self.columns, row, strict=True)))
 
 
 def parse_record(model: type[Model], values: Mapping[str, object]) -> Model:
@@ -121,10 +147,13 @@ def parse_record(model: type[Model], values: Mapping[str, object]) -> Model:
         parsed = {name: json.loads(str(values[name])) for name in JSON_COLUMNS.intersection(values)}
         return model.model_validate({**values, **parsed})
     except (ValidationError, json.JSONDecodeError) as error:
-        raise DatabaseDamaged(
-            f"The database contains an unreadable {model.__name__} ({_describe_first_error(error)}).",
-            "Restore a backup, or delete the damaged entry.",
-        ) from error
+        raise unreadable_error(model.__name__, _describe_first_error(error)) from error
+
+
+def unreadable_error(record: str, reason: object) -> DatabaseDamaged:
+    """Return the error for a stored record that cannot be read."""
+    remedy = "Restore a backup, or delete the damaged entry."
+    return DatabaseDamaged(f"The database contains an unreadable {record} ({reason}).", remedy)
 
 
 def _to_column_value(value: object) -> ColumnValue:
@@ -132,7 +161,7 @@ def _to_column_value(value: object) -> ColumnValue:
         return value  # SQLite keeps true and false as 1 and 0
     if isinstance(value, datetime):
         return value.isoformat()
-    if isinstance(value, list | dict):
+    if isinstance(value, list | tuple | dict):
         return storable_text(json.dumps(value, ensure_ascii=False, default=_to_json_value))
     assert isinstance(value, str | UUID), f"no column can hold a {type(value).__name__}"
     return storable_text(str(value))

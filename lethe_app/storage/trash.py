@@ -2,41 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
+from collections.abc import Sequence
 
 from lethe_app.domain.clock import now
 from lethe_app.errors import StorageError
 from lethe_app.storage.chats import messages
 from lethe_app.storage.memory.facts import IS_DORMANT, REPLACE_SUCCESSOR
-from lethe_app.storage.row_mapping import utc_text
+from lethe_app.storage.row_mapping import json_list, utc_text
 
 FACTS_WITHOUT_OTHER_SOURCE = f"""
 SELECT guid FROM facts WHERE deleted_at IS NULL AND {IS_DORMANT} AND NOT EXISTS (
     SELECT 1 FROM json_each(source_memories) s JOIN memories m ON m.guid = s.value
     WHERE m.guid NOT IN (SELECT value FROM json_each(?)))
-"""  # noqa: S608 - names are ours
+"""
 """Query: dormant facts (see `memory.facts`) whose existing sources are all among the given guids."""
-
-
-def delete_session(connection: sqlite3.Connection, guid: str) -> None:
-    """Move a session to the trash. Raise `StorageError` if it does not exist or is there already."""
-    _mark_session(connection, guid, utc_text(now()))
-
-
-def restore_session(connection: sqlite3.Connection, guid: str) -> None:
-    """Restore a session. Raise `StorageError` if it is not in the trash."""
-    _mark_session(connection, guid, None)
-
-
-def delete_messages(connection: sqlite3.Connection, ids: list[str]) -> None:
-    """Move messages to the trash, all or none. Raise StorageError if one of them does not exist."""
-    _mark_messages(connection, ids, utc_text(now()))
-
-
-def restore_messages(connection: sqlite3.Connection, ids: list[str]) -> None:
-    """Restore messages, all or none. Raise StorageError if one of them was purged."""
-    _mark_messages(connection, ids, None)
 
 
 def purge(connection: sqlite3.Connection, before: str) -> int:
@@ -55,13 +35,13 @@ def purge(connection: sqlite3.Connection, before: str) -> int:
 
 def erase_memories(connection: sqlite3.Connection, guids: list[str]) -> None:
     """Erase those of these memories and sessions that are in the trash; with a session, the facts that have no other source."""
-    guids_json = json.dumps(guids)
+    guids_json = json_list(guids)
     for (fact,) in connection.execute(FACTS_WITHOUT_OTHER_SOURCE, (guids_json,)).fetchall():
         connection.execute(REPLACE_SUCCESSOR, {"guid": fact})
         connection.execute("DELETE FROM facts WHERE guid = ?", (fact,))
     # With a session, the foreign keys delete its messages, alternatives, jobs, state, receipts and prompts.
     in_trash = "deleted_at IS NOT NULL AND guid IN (SELECT value FROM json_each(?))"
-    connection.execute(f"DELETE FROM memories WHERE {in_trash}", (guids_json,))  # noqa: S608 - names are ours
+    connection.execute(f"DELETE FROM memories WHERE {in_trash}", (guids_json,))
 
 
 def erase_messages(connection: sqlite3.Connection, ids: list[str]) -> None:
@@ -76,27 +56,29 @@ def erase_messages(connection: sqlite3.Connection, ids: list[str]) -> None:
         connection.execute("DELETE FROM messages WHERE id = ?", (id_,))
 
 
-def _mark_session(connection: sqlite3.Connection, guid: str, deleted_at: str | None) -> None:
+def mark_session(connection: sqlite3.Connection, guid: str, *, is_deleted: bool) -> None:
+    """Move a session to the trash, or restore it. Raise `StorageError` if it does not exist, or is where it shall go."""
     cursor = connection.execute(
         "UPDATE memories SET deleted_at = ?"
         " WHERE guid = ? AND (deleted_at IS NULL) = ? AND guid IN (SELECT guid FROM sessions)",
-        (deleted_at, guid, deleted_at is not None),
+        (utc_text(now()) if is_deleted else None, guid, is_deleted),
     )
     if cursor.rowcount == 0:
         raise StorageError(
-            "This conversation no longer exists." if deleted_at else "This conversation is no longer in the Trash."
+            "This conversation no longer exists." if is_deleted else "This conversation is no longer in the Trash."
         )
 
 
-def _mark_messages(connection: sqlite3.Connection, ids: list[str], deleted_at: str | None) -> None:
-    sessions = set()
+def mark_messages(connection: sqlite3.Connection, ids: Sequence[str], *, is_deleted: bool) -> None:
+    """Move messages to the trash, or restore them, all or none. Raise StorageError if one of them does not exist."""
+    deleted_at, sessions = utc_text(now()) if is_deleted else None, set()
     for id_ in ids:
         row = connection.execute(
-            "SELECT session_id FROM messages WHERE id = ? AND (deleted_at IS NULL) = ?", (id_, deleted_at is not None)
+            "UPDATE messages SET deleted_at = ? WHERE id = ? AND (deleted_at IS NULL) = ? RETURNING session_id",
+            (deleted_at, id_, is_deleted),
         ).fetchone()
         if row is None:
-            raise StorageError("This message no longer exists." if deleted_at else "This message is no longer in the Trash.")
-        connection.execute("UPDATE messages SET deleted_at = ? WHERE id = ?", (deleted_at, id_))
+            raise StorageError("This message no longer exists." if is_deleted else "This message is no longer in the Trash.")
         sessions.add(row[0])
     for session_id in sessions:
         messages.update_message_count(connection, session_id)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from uuid import UUID
 from lethe_app.domain.changes import Trashed, TrashKind
 from lethe_app.storage import message_erasure, redaction, trash
 from lethe_app.storage.database import Store, in_transaction
+from lethe_app.storage.row_mapping import json_list, select_by_values
 
 TITLE_CHARACTERS = 160
 """Characters of a text shown as its title."""
@@ -123,7 +123,7 @@ class TrashListing(Store):
     @in_transaction
     def ids_with_hidden_notes(self, connection: sqlite3.Connection, message: str) -> list[str]:
         """Return the ids of a message and of the hidden messages above it that were deleted with it."""
-        return [row[0] for row in connection.execute(SELECT_HIDDEN_ANCESTORS, (message,))]
+        return _with_hidden_ancestors(connection, message)
 
     @in_transaction
     def erase(self, connection: sqlite3.Connection, items: Sequence[Trashed]) -> list[UUID]:
@@ -133,13 +133,12 @@ class TrashListing(Store):
         by_kind = {kind: [item.id for item in items if item.kind is kind] for kind in QUERIES}
         before, changed = redaction.list_record_ids(connection), dict[UUID, None]()
         trash.erase_memories(connection, [*by_kind[TrashKind.CONVERSATION], *by_kind[TrashKind.MEMORY]])
-        facts = (json.dumps(by_kind[TrashKind.FACT]),)
+        facts = (json_list(by_kind[TrashKind.FACT]),)
         in_trash = "deleted_at IS NOT NULL AND guid IN (SELECT value FROM json_each(?))"
-        connection.execute(f"DELETE FROM facts WHERE {in_trash}", facts)  # noqa: S608 - names are ours
+        connection.execute(f"DELETE FROM facts WHERE {in_trash}", facts)
         for message in by_kind[TrashKind.MESSAGE]:
-            ids = [row[0] for row in connection.execute(SELECT_HIDDEN_ANCESTORS, (message,))]
-            deleted_query = "SELECT id FROM messages WHERE deleted_at IS NOT NULL AND id IN (SELECT value FROM json_each(?))"
-            deleted = [row[0] for row in connection.execute(deleted_query, (json.dumps(ids),)).fetchall()]
+            query = "SELECT id FROM messages WHERE deleted_at IS NOT NULL AND id"
+            deleted = [id_ for (id_,) in select_by_values(connection, query, _with_hidden_ancestors(connection, message))]
             changed |= dict.fromkeys(message_erasure.erase_traces(connection, deleted))
             trash.erase_messages(connection, deleted)
         _remove_quotations(connection, before)
@@ -149,7 +148,7 @@ class TrashListing(Store):
     def erase_persona(self, connection: sqlite3.Connection, persona_id: str, keys: PersonaStateKeys) -> None:
         """Erase all sessions, memories and other records of a deleted persona, and its app state at `keys`."""
         for table in PERSONA_TABLES:
-            connection.execute(f"DELETE FROM {table} WHERE persona_id = ?", (persona_id,))  # noqa: S608 - names are ours
+            connection.execute(f"DELETE FROM {table} WHERE persona_id = ?", (persona_id,))
         for scope in keys.persona_scopes:
             connection.execute("DELETE FROM house_state WHERE scope = ? AND key = ?", (scope, persona_id))
         for prefix in keys.persona_scope_prefixes:
@@ -160,13 +159,13 @@ class TrashListing(Store):
             connection.execute("DELETE FROM house_state WHERE scope = ?", (scope,))
         for scope in keys.value_scopes:
             owned = "json_valid(value) AND json_extract(value, '$.persona_id') = ?"
-            query = f"DELETE FROM house_state WHERE scope = ? AND {owned}"  # noqa: S608 - names are ours
+            query = f"DELETE FROM house_state WHERE scope = ? AND {owned}"
             connection.execute(query, (scope, persona_id))
 
     @in_transaction
     def persona_ids(self, connection: sqlite3.Connection) -> set[str]:
         """Return the ids of all personas that own records."""
-        query = " UNION ".join(f"SELECT persona_id FROM {table}" for table in PERSONA_TABLES)  # noqa: S608 - names are ours
+        query = " UNION ".join(f"SELECT persona_id FROM {table}" for table in PERSONA_TABLES)
         return {id_ for (id_,) in connection.execute(query)}
 
     @in_transaction
@@ -187,6 +186,10 @@ class TrashListing(Store):
         if count:
             _remove_quotations(connection, present)
         return count
+
+
+def _with_hidden_ancestors(connection: sqlite3.Connection, message: str) -> list[str]:
+    return [id_ for (id_,) in connection.execute(SELECT_HIDDEN_ANCESTORS, (message,))]
 
 
 def _remove_quotations(connection: sqlite3.Connection, before: Set[str]) -> None:

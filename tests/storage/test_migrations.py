@@ -20,7 +20,7 @@ from lethe_app.domain.prompt import PartTokens, PromptPart, PromptSpan, Receipt,
 from lethe_app.errors import StorageError
 from lethe_app.storage import migrations
 from lethe_app.storage.backup import backup_folder, list_backups
-from lethe_app.storage.chats.receipts import Receipts
+from lethe_app.storage.chats.receipts import Receipts, ReplyReceipt, save_receipt
 from lethe_app.storage.chats.session_events import SessionEvents
 from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.database import Database
@@ -194,7 +194,7 @@ async def test_a_database_of_version_1_can_store_passages(old: Path):
     (number,) = await store_passages(database, [said])
 
     assert (await passages.read([number]))[number].text == "Endlich!"
-    assert (await passages.occurrences(["endlich"])).passage == [number]
+    assert (await passages.occurrences_up_to(["endlich"], 9)).passage == [number]
     assert await is_word_index_consistent(database)
     await database.close()
 
@@ -204,7 +204,8 @@ async def test_a_database_of_version_1_can_store_receipts(old: Path):
     receipts, reply = Receipts(database), (await SessionStore(database).page(SESSION, 3, 1))[0]
     entry = ReceiptEntry(Receipt((PartTokens(PromptPart.PERSONA, 7),), 7, 100, 20, "model"))
 
-    await receipts.save_receipt(reply.id, entry, "mara-venn", [PromptSpan(PromptPart.PERSONA, "Sie wartet.")], 0)
+    receipt = ReplyReceipt(entry, "mara-venn", [PromptSpan(PromptPart.PERSONA, "Sie wartet.")], 0)
+    await database.run(lambda connection: save_receipt(connection, reply.id, receipt))
 
     assert await receipts.get(reply.id, reply.shown) == entry
     assert await receipts.spans(reply.id, reply.shown) == (PromptSpan(PromptPart.PERSONA, "Sie wartet."),)

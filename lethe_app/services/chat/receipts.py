@@ -15,8 +15,7 @@ from lethe_app.prompt.receipt import compute_cost, find_new_spans
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.prompting.turn_context import TurnContext
 from lethe_app.services.token_counts import TokenCountService
-from lethe_app.storage.chats.receipts import Receipts
-from lethe_app.storage.chats.replies import ReplyReceipt
+from lethe_app.storage.chats.receipts import Receipts, ReplyReceipt
 
 log = logging.getLogger(__name__)
 

@@ -14,7 +14,8 @@ from lethe_app.domain.chat import Alternative, Degradation, DegradationKind, Mes
 from lethe_app.domain.clock import now
 from lethe_app.errors import LetheError
 from lethe_app.services.sessions.languages import describe_text
-from lethe_app.storage.chats.replies import Replies, ReplyReceipt
+from lethe_app.storage.chats.receipts import ReplyReceipt
+from lethe_app.storage.chats.sessions import SessionStore
 
 log = logging.getLogger(__name__)
 
@@ -38,7 +39,7 @@ class ReplyWriter:
 
     def __init__(
         self,
-        replies: Replies,
+        session_store: SessionStore,
         message: Message,
         kind: ReplyKind,
         requested_at: float,
@@ -47,7 +48,7 @@ class ReplyWriter:
         """Create a writer of a reply that was requested at the time `requested_at` of `time.monotonic`; `on_complete` receives
         the message at the end of generation.
         """
-        self._replies = replies
+        self._session_store = session_store
         self._on_complete = on_complete
         self._requested_at = requested_at
         self._first_text_at: float | None = None
@@ -100,7 +101,9 @@ class ReplyWriter:
     async def _write(self, alternative: Alternative, receipt: ReplyReceipt | None) -> None:
         if not self.is_stored:  # on a slow computer the first words come minutes after the request
             self.message = self.message.model_copy(update={"time": now()})
-        store = partial(self._replies.store, self.message, self._position, alternative, is_new=self._kind is ReplyKind.REPLY)
+        store = partial(
+            self._session_store.store_reply, self.message, self._position, alternative, is_new=self._kind is ReplyKind.REPLY
+        )
         try:
             self.message, self._position = await store(receipt=receipt)
         except LetheError as error:

@@ -26,7 +26,6 @@ from lethe_app.services.sessions.archive_queue import ArchiveQueue
 from lethe_app.services.sessions.languages import MessageLanguages, describe_text
 from lethe_app.services.sessions.reply_writer import ReplyKind, ReplyWriter
 from lethe_app.services.sessions.timeout import SessionTimeout
-from lethe_app.storage.chats.replies import Replies
 from lethe_app.storage.chats.sessions import SessionStore
 
 
@@ -36,7 +35,6 @@ class SessionService:
     def __init__(
         self,
         session_store: SessionStore,
-        replies: Replies,
         participants: ParticipantService,
         archive_queue: ArchiveQueue,
         session_timeout: SessionTimeout,
@@ -49,7 +47,6 @@ class SessionService:
         self.changed = changed
         """Emits the persona whose list of sessions changed."""
         self._session_store = session_store
-        self._replies = replies
         self._participants = participants
         self._archive_queue = archive_queue
         self._session_timeout = session_timeout
@@ -213,7 +210,7 @@ class SessionService:
             speaker=speaker.unique_name,
             speaker_name=speaker.name,
         )
-        return ReplyWriter(self._replies, reply, kind, requested_at, self.languages.note_stored)
+        return ReplyWriter(self._session_store, reply, kind, requested_at, self.languages.note_stored)
 
     async def _archive_open_sessions(self, persona_id: str) -> None:
         """Archive every open session of the persona; for the newest one, the parts by rules are stored on return."""
@@ -280,7 +277,8 @@ class SessionService:
         known = [alternative.content for alternative in message.alternatives]
         for text in texts if session.guests else ():
             if text not in known:
-                await self._replies.store(message, None, Alternative(content=text, created=session.added), is_new=False)
+                alternative = Alternative(content=text, created=session.added)
+                await self._session_store.store_reply(message, None, alternative, is_new=False)
                 known.append(text)
         wanted = texts if session.guests else [text for text in known if text not in texts]
         if wanted and message.current.content not in wanted:

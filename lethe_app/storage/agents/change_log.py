@@ -14,10 +14,9 @@ from lethe_app.domain.memory import MemoryUnit
 from lethe_app.errors import StorageError
 from lethe_app.storage.database import Store, in_transaction
 from lethe_app.storage.memory import facts, memories
-from lethe_app.storage.row_mapping import column_values, parse_row, save_row, utc_text
+from lethe_app.storage.row_mapping import Table, utc_text
 
-COLUMNS = tuple(RecordedChange.model_fields)
-_SELECT = f"SELECT {', '.join(COLUMNS)} FROM changes"  # noqa: S608 - names are ours
+CHANGES = Table("changes", RecordedChange, "id")
 
 
 class ChangeLog(Store):
@@ -26,13 +25,12 @@ class ChangeLog(Store):
     @in_transaction
     def save_changes(self, connection: sqlite3.Connection, *changes: RecordedChange) -> None:
         """Insert changes, or update those already stored; all or none."""
-        for change in changes:
-            _save(connection, change)
+        CHANGES.save(connection, *changes)
 
-    async def get(self, change_id: UUID) -> RecordedChange | None:
+    @in_transaction
+    def get(self, connection: sqlite3.Connection, change_id: UUID) -> RecordedChange | None:
         """Return a change, or None if there is none."""
-        found = await self._read("WHERE id = ?", (str(change_id),))
-        return found[0] if found else None
+        return _find(connection, change_id)
 
     @in_transaction
     def apply_change(self, connection: sqlite3.Connection, change: RecordedChange) -> RecordedChange:
@@ -41,11 +39,11 @@ class ChangeLog(Store):
         It is applied to the records as they are now. Raise StorageError, without any change, if a record is gone, was
         changed meanwhile or belongs to the user. A change that was decided before is returned unaltered.
         """
-        stored_change = _load_change(connection, change.id)
+        stored_change = _find(connection, change.id)
         if stored_change is not None and stored_change.state is not ChangeState.PROPOSED:
             return stored_change
         applied = _apply(connection, stored_change or change).model_copy(update={"state": ChangeState.APPLIED})
-        _save(connection, applied)
+        CHANGES.save(connection, applied)
         return applied
 
     @in_transaction
@@ -59,7 +57,7 @@ class ChangeLog(Store):
         """
         reverted: list[RecordedChange] = []
         for change_id in change_ids:
-            stored_change = _load_change(connection, change_id)
+            stored_change = _find(connection, change_id)
             if stored_change is None:
                 raise StorageError("This change is no longer in the log.")
             if stored_change.state is ChangeState.APPLIED:
@@ -67,31 +65,25 @@ class ChangeLog(Store):
                 with suppress(StorageError) if skip_changed else nullcontext():
                     _revert(connection, stored_change)
                     reverted.append(stored_change.model_copy(update={"state": ChangeState.REVERTED}))
-                    _save(connection, reverted[-1])
+                    CHANGES.save(connection, reverted[-1])
         return reverted
 
-    async def changes_of(self, persona_id: str, state: ChangeState | None = None, limit: int = 200) -> list[RecordedChange]:
+    @in_transaction
+    def changes_of(
+        self, connection: sqlite3.Connection, persona_id: str, state: ChangeState | None = None, limit: int = 200
+    ) -> list[RecordedChange]:
         """Return the changes of a persona, newest first, optionally only those in one state."""
-        condition, values = ("AND state = ?", (persona_id, state.value)) if state is not None else ("", (persona_id,))
-        return await self._read(f"WHERE persona_id = ? {condition} ORDER BY at DESC, id LIMIT ?", (*values, limit))
-
-    async def changes_of_run(self, run_id: UUID) -> list[RecordedChange]:
-        """Return the changes of a task run, in order."""
-        return await self._read("WHERE run_id = ? ORDER BY at, id", (str(run_id),))
+        conditions = "WHERE persona_id = ? AND state = coalesce(?, state) ORDER BY at DESC, id LIMIT ?"
+        return CHANGES.load(connection, conditions, (persona_id, state, limit))
 
     @in_transaction
-    def _read(self, connection: sqlite3.Connection, condition: str, values: Sequence[object]) -> list[RecordedChange]:
-        rows = connection.execute(f"{_SELECT} {condition}", tuple(values))
-        return [parse_row(RecordedChange, COLUMNS, row) for row in rows]
+    def changes_of_run(self, connection: sqlite3.Connection, run_id: UUID) -> list[RecordedChange]:
+        """Return the changes of a task run, in order."""
+        return CHANGES.load(connection, "WHERE run_id = ? ORDER BY at, id", (str(run_id),))
 
 
-def _save(connection: sqlite3.Connection, change: RecordedChange) -> None:
-    save_row(connection, "changes", "id", column_values(change, COLUMNS))
-
-
-def _load_change(connection: sqlite3.Connection, change_id: UUID) -> RecordedChange | None:
-    row = connection.execute(f"{_SELECT} WHERE id = ?", (str(change_id),)).fetchone()
-    return parse_row(RecordedChange, COLUMNS, row) if row is not None else None
+def _find(connection: sqlite3.Connection, change_id: UUID) -> RecordedChange | None:
+    return CHANGES.find(connection, "WHERE id = ?", (str(change_id),))
 
 
 def _apply(connection: sqlite3.Connection, change: RecordedChange) -> RecordedChange:
@@ -105,7 +97,7 @@ def _apply(connection: sqlite3.Connection, change: RecordedChange) -> RecordedCh
     memories.save_in_transaction(connection, change.persona_id, new.memories)
     deleted = [(utc_text(now()), str(record.guid)) for record in current.facts if record.guid not in remaining]
     connection.executemany("UPDATE facts SET deleted_at = ? WHERE guid = ?", deleted)
-    facts.save_in_transaction(connection, change.persona_id, new.facts, restore=True)
+    facts.FACTS.save(connection, *new.facts, persona_id=change.persona_id, deleted_at=None)
     return applied
 
 
@@ -118,9 +110,9 @@ def _revert(connection: sqlite3.Connection, change: RecordedChange) -> None:
         if current is not None:
             _check_unchanged(memory, current)
     for table in ("memories", "facts"):
-        connection.executemany(f"DELETE FROM {table} WHERE guid = ?", [(str(guid),) for guid in created])  # noqa: S608 - ours
+        connection.executemany(f"DELETE FROM {table} WHERE guid = ?", [(str(guid),) for guid in created])
     memories.save_in_transaction(connection, change.persona_id, old.memories)
-    facts.save_in_transaction(connection, change.persona_id, old.facts, restore=True)
+    facts.FACTS.save(connection, *old.facts, persona_id=change.persona_id, deleted_at=None)
 
 
 def _unchanged_records(connection: sqlite3.Connection, records: ChangedRecords) -> ChangedRecords:

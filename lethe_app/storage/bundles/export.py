@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Collection
 from uuid import UUID
 
-from pydantic import JsonValue, ValidationError
+from pydantic import ValidationError
 
 from lethe_app.domain.bundle import (
     BundleCounts,
@@ -19,35 +19,35 @@ from lethe_app.domain.bundle import (
     ForgottenFact,
     PersonaHistory,
 )
-from lethe_app.domain.chat import ChatSession, Message, SessionEvent
+from lethe_app.domain.chat import Message
 from lethe_app.domain.facts import ExtractedFact
-from lethe_app.domain.memory import MemoryUnit
-from lethe_app.errors import DatabaseDamaged
+from lethe_app.errors import RecordMissing
 from lethe_app.storage.chats import messages, session_events
-from lethe_app.storage.chats.branches import nearest_undeleted
-from lethe_app.storage.chats.sessions import SELECT_SESSION
+from lethe_app.storage.chats.session_merge import NOTES, WORLDS
+from lethe_app.storage.chats.sessions import load_session
 from lethe_app.storage.database import Store, in_transaction
-from lethe_app.storage.memory.facts import FACT_COLUMNS, SELECT_FACT
-from lethe_app.storage.memory.memories import SELECT_MEMORY
-from lethe_app.storage.row_mapping import MEMORY_COLUMNS, SESSION_COLUMNS, parse_record, parse_row
+from lethe_app.storage.key_value import session_values
+from lethe_app.storage.memory.facts import FACTS
+from lethe_app.storage.memory.memories import MEMORIES, OF_PERSONA
+from lethe_app.storage.row_mapping import Table, parse_record
 
-WORLDS, SESSION_NOTES, ORIGINAL = "worlds", "session_notes", "original"
-"""Keys of the session state that are valid in another home."""
+ORIGINAL = "original"
+"""Key of the session state: what the import kept of the chat's header."""
+PARTS = Table("session_parts", BundledPart, "session_id, part")
 NOT_DELETED = "persona_id = ? AND deleted_at IS NULL"
 SESSIONS = (
     "SELECT guid FROM sessions JOIN memories m USING (guid)"
     " WHERE m.persona_id = ? AND m.deleted_at IS NULL AND NOT is_incognito"
 )
-MESSAGES = f"SELECT id FROM messages WHERE deleted_at IS NULL AND session_id IN ({SESSIONS})"  # noqa: S608 - names are ours
+MESSAGES = f"SELECT id FROM messages WHERE deleted_at IS NULL AND session_id IN ({SESSIONS})"
 COUNTS = {
-    "memories": f"SELECT count(*) FROM memories WHERE category <> 'chat_session' AND {NOT_DELETED}",  # noqa: S608 - names are ours
-    "facts": f"SELECT count(*) FROM facts WHERE {NOT_DELETED}",  # noqa: S608 - names are ours
-    "conversations": f"SELECT count(*) FROM ({SESSIONS})",  # noqa: S608 - names are ours
-    "messages": f"SELECT count(*) FROM ({MESSAGES})",  # noqa: S608 - names are ours
+    "memories": f"SELECT count(*) FROM memories WHERE category <> 'chat_session' AND {NOT_DELETED}",
+    "facts": f"SELECT count(*) FROM facts WHERE {NOT_DELETED}",
+    "conversations": f"SELECT count(*) FROM ({SESSIONS})",
+    "messages": f"SELECT count(*) FROM ({MESSAGES})",
 }
 """Queries that count the records, by kind."""
-MESSAGE_CHARACTERS = f"SELECT coalesce(sum(length), 0) FROM alternatives WHERE message_id IN ({MESSAGES})"  # noqa: S608 - names are ours
-PARTS = "SELECT part, state, made_by, maker, tries, trouble FROM session_parts WHERE session_id = ?"
+MESSAGE_CHARACTERS = f"SELECT coalesce(sum(length), 0) FROM alternatives WHERE message_id IN ({MESSAGES})"
 ORIGINALS = "SELECT message_id, value FROM message_originals WHERE message_id IN (SELECT id FROM messages WHERE session_id = ?)"
 TURNS = "SELECT message_id, value FROM turn_memories WHERE message_id IN (SELECT id FROM messages WHERE session_id = ?)"
 
@@ -69,14 +69,8 @@ class PersonaExport(Store):
         `sources` are the sessions to be exported: facts name only those and memories as their sources, and tombstones are
         left out. None stands for all sessions.
         """
-        memories = [
-            parse_row(MemoryUnit, MEMORY_COLUMNS, row)
-            for row in connection.execute(f"{SELECT_MEMORY} AND {NOT_DELETED} ORDER BY rowid", (persona_id,))
-        ]
-        facts = [
-            parse_row(ExtractedFact, FACT_COLUMNS, row)
-            for row in connection.execute(f"{SELECT_FACT} WHERE {NOT_DELETED} ORDER BY rowid", (persona_id,))
-        ]
+        memories = MEMORIES.load(connection, f"{OF_PERSONA} AND deleted_at IS NULL ORDER BY rowid", (persona_id,))
+        facts = FACTS.load(connection, f"WHERE {NOT_DELETED} ORDER BY rowid", (persona_id,))
         tombstones = connection.execute("SELECT digest, messages FROM forgotten_facts WHERE persona_id = ?", (persona_id,))
         forgotten = [ForgottenFact(digest=digest, messages=json.loads(message_ids)) for digest, message_ids in tombstones]
         if sources is None:
@@ -93,38 +87,27 @@ class PersonaExport(Store):
     @in_transaction
     def conversation(self, connection: sqlite3.Connection, guid: UUID) -> BundledConversation | None:
         """Return a complete session with its messages in order of arrival, or None if it is in the trash."""
-        return _conversation(connection, str(guid))
+        try:
+            session = load_session(connection, str(guid))
+        except RecordMissing:
+            return None
+        of_session, by_arrival = (str(guid),), "WHERE session_id = ? AND deleted_at IS NULL ORDER BY seq"
+        ids = [id_ for (id_,) in connection.execute(f"SELECT id FROM messages {by_arrival}", of_session)]
+        turns = dict(connection.execute(TURNS, of_session).fetchall())
+        originals = dict(connection.execute(ORIGINALS, of_session).fetchall())
+        bundled = {
+            id_: _bundle_message(message, turns.get(id_), originals.get(id_))
+            for id_, message in zip(ids, messages.load(connection, ids), strict=True)
+        }
+        for event in session_events.load_events(connection, str(guid)):
+            bundled[str(event.message_id)].switches.append(event)
+        states = {key: value for key, value in session_values(connection, guid).items() if key in {WORLDS, NOTES, ORIGINAL}}
+        parts = PARTS.load(connection, "WHERE session_id = ?", of_session)
+        record = parse_record(BundledSession, {**states, "session": session, "parts": parts})
+        return BundledConversation(record, list(bundled.values()))
 
 
-def _conversation(connection: sqlite3.Connection, guid: str) -> BundledConversation | None:
-    row = connection.execute(SELECT_SESSION, (guid,)).fetchone()
-    if row is None:
-        return None
-    *fields, tip_id = row
-    tip = nearest_undeleted(connection, tip_id)
-    session = parse_record(ChatSession, {**dict(zip((*MEMORY_COLUMNS, *SESSION_COLUMNS), fields, strict=True)), "leaf_id": tip})
-    ids = connection.execute("SELECT id FROM messages WHERE session_id = ? AND deleted_at IS NULL ORDER BY seq", (guid,))
-    stored_messages = messages.load(connection, [id_ for (id_,) in ids])
-    switches: dict[str, list[SessionEvent]] = {}
-    for event in session_events.load_events(connection, guid):
-        switches.setdefault(str(event.message_id), []).append(event)
-    turns = dict(connection.execute(TURNS, (guid,)).fetchall())
-    originals = dict(connection.execute(ORIGINALS, (guid,)).fetchall())
-    parts = connection.execute(PARTS, (guid,))
-    record = BundledSession(
-        session=session,
-        worlds=_as_strings(_state(connection, guid, WORLDS)),
-        session_notes=_as_string_dict(_state(connection, guid, SESSION_NOTES)),
-        original=_as_object(_state(connection, guid, ORIGINAL)),
-        parts=[parse_row(BundledPart, BundledPart.model_fields, row) for row in parts],
-    )
-    bundled = [_with_turn(message, turns.get(str(message.id)), originals.get(str(message.id))) for message in stored_messages]
-    return BundledConversation(
-        record, [message.model_copy(update={"switches": switches.get(str(message.id), [])}) for message in bundled]
-    )
-
-
-def _with_turn(message: Message, turn: str | None, original: str | None) -> BundledMessage:
+def _bundle_message(message: Message, turn: str | None, original: str | None) -> BundledMessage:
     """Attach the recalled memories and the imported fields to a message; memories in the format of another version are left
     out.
     """
@@ -142,23 +125,3 @@ def _with_turn(message: Message, turn: str | None, original: str | None) -> Bund
 def _with_sources(fact: ExtractedFact, exported_ids: Collection[UUID]) -> ExtractedFact:
     sources = [source for source in fact.source_memories if source in exported_ids]
     return fact.model_copy(update={"source_memories": sources, "source_messages": []})
-
-
-def _state(connection: sqlite3.Connection, guid: str, key: str) -> object:
-    row = connection.execute("SELECT value FROM session_state WHERE session_id = ? AND key = ?", (guid, key)).fetchone()
-    try:
-        return json.loads(row[0]) if row else None
-    except ValueError as error:
-        raise DatabaseDamaged("The database contains an unreadable state of a conversation.") from error
-
-
-def _as_strings(value: object) -> list[str]:
-    return [name for name in value if isinstance(name, str)] if isinstance(value, list) else []
-
-
-def _as_object(value: object) -> dict[str, JsonValue]:
-    return value if isinstance(value, dict) else {}
-
-
-def _as_string_dict(value: object) -> dict[str, str]:
-    return {key: text for key, text in value.items() if isinstance(text, str)} if isinstance(value, dict) else {}

@@ -13,21 +13,14 @@ from dataclasses import dataclass
 from uuid import UUID, uuid4
 
 from lethe_app.domain.bundle import BundledConversation, BundledMessage, PersonaHistory
-from lethe_app.storage.bundles.export import ORIGINAL, SESSION_NOTES, WORLDS
-from lethe_app.storage.chats.session_events import EVENT_COLUMNS
-from lethe_app.storage.chats.session_row import queue_for_indexing, update_session_row
+from lethe_app.storage.bundles.export import ORIGINAL, PARTS
+from lethe_app.storage.chats.messages import insert_message
+from lethe_app.storage.chats.session_events import EVENTS
+from lethe_app.storage.chats.session_merge import NOTES, WORLDS
+from lethe_app.storage.chats.session_row import insert_session, queue_for_indexing, update_session_row
 from lethe_app.storage.database import Store, in_transaction
-from lethe_app.storage.memory.facts import FACT_COLUMNS
-from lethe_app.storage.row_mapping import (
-    ALTERNATIVE_COLUMNS,
-    MEMORY_COLUMNS,
-    MESSAGE_COLUMNS,
-    SESSION_COLUMNS,
-    ColumnValue,
-    column_values,
-    insert,
-    storable_text,
-)
+from lethe_app.storage.memory.facts import FACTS
+from lethe_app.storage.row_mapping import MEMORY_COLUMNS, ColumnValue, column_values, insert, json_list, storable_text
 
 UUIDS = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
@@ -52,7 +45,7 @@ class IdMapping:
 
     def new_ids_json(self, old: Iterable[UUID]) -> str:
         """Return the new ids as a JSON list."""
-        return json.dumps([self.new_id(old_id) for old_id in old])
+        return json_list(map(self.new_id, old))
 
     def replace_ids(self, text: str) -> str:
         """Replace every known id inside a JSON text."""
@@ -106,13 +99,15 @@ def _store(
         overrides: dict[str, ColumnValue] = {"guid": ids.new_id(memory.guid), "path": "", "sources": storable_text(sources)}
         insert(connection, "memories", {**column_values(memory, MEMORY_COLUMNS), **overrides, "persona_id": persona_id})
     for fact in history.facts:
-        fact_overrides: dict[str, ColumnValue] = {
-            "guid": ids.new_id(fact.guid),
-            "superseded_by": ids.new_id(fact.superseded_by),
-            "source_memories": ids.new_ids_json(fact.source_memories),
-            "source_messages": ids.new_ids_json(fact.source_messages),
-        }
-        insert(connection, "facts", {**column_values(fact, FACT_COLUMNS), **fact_overrides, "persona_id": persona_id})
+        FACTS.save(
+            connection,
+            fact,
+            persona_id=persona_id,
+            guid=ids.new_id(fact.guid),
+            superseded_by=ids.new_id(fact.superseded_by),
+            source_memories=ids.new_ids_json(fact.source_memories),
+            source_messages=ids.new_ids_json(fact.source_messages),
+        )
     for tombstone in history.forgotten:
         connection.execute(
             "INSERT OR REPLACE INTO forgotten_facts (persona_id, digest, messages) VALUES (?, ?, ?)",
@@ -135,26 +130,19 @@ def _store_app_state(connection: sqlite3.Connection, app_state: Mapping[tuple[st
 def _store_conversation(
     connection: sqlite3.Connection, persona: PersonaImport, conversation: BundledConversation, ids: IdMapping
 ) -> None:
-    session, persona_id, map_speaker = conversation.record.session, persona.persona_id, persona.map_speaker
+    session, map_speaker = conversation.record.session, persona.map_speaker
     guid = str(ids.new_id(session.guid))
-    memory, row = column_values(session, MEMORY_COLUMNS), column_values(session, SESSION_COLUMNS)
-    insert(connection, "memories", {**memory, "guid": guid, "path": "", "persona_id": persona_id})
-    overrides: dict[str, ColumnValue] = {
-        "guid": guid,
-        "persona_id": persona_id,
-        "user_id": map_speaker(session.user_id),
-        "last_activity": "",
-    }
-    overrides["guests"] = json.dumps(session.guests if persona.keeps_guests else [])
-    insert(connection, "sessions", {**row, **overrides})
+    # A path in a bundle belongs to another computer, and guests that are no personas here have no card.
+    own = session.model_copy(update={"path": "", "guests": session.guests if persona.keeps_guests else []})
+    insert_session(connection, own, guid=guid, persona_id=persona.persona_id, user_id=map_speaker(session.user_id))
     for seq, message in enumerate(conversation.messages, start=1):
         _store_message(connection, guid, seq, message, ids, map_speaker)
     last = conversation.messages[-1].id if conversation.messages else None
     connection.execute("UPDATE sessions SET tip_id = ? WHERE guid = ?", (ids.new_id(session.leaf_id or last), guid))
     for part in conversation.record.parts:
-        insert(connection, "session_parts", {**column_values(part, type(part).model_fields), "session_id": guid})
+        PARTS.save(connection, part, session_id=guid)
     worlds = [persona.worlds[name] for name in conversation.record.worlds if name in persona.worlds]
-    state = {WORLDS: worlds, SESSION_NOTES: conversation.record.session_notes, ORIGINAL: conversation.record.original}
+    state = {WORLDS: worlds, NOTES: conversation.record.session_notes, ORIGINAL: conversation.record.original}
     for key, value in state.items():
         if value:
             text = storable_text(json.dumps(value, ensure_ascii=False))
@@ -172,20 +160,10 @@ def _store_message(
     map_speaker: Callable[[str], str],
 ) -> None:
     id_ = str(ids.new_id(message.id))
-    overrides: dict[str, ColumnValue] = {
-        "id": id_,
-        "session_id": session,
-        "parent_id": ids.new_id(message.parent_id),
-        "speaker": map_speaker(message.speaker),
-        "shown": min(message.shown, len(message.alternatives) - 1),
-        "seq": seq,
-    }
-    insert(connection, "messages", {**column_values(message, MESSAGE_COLUMNS), **overrides})
-    for position, alternative in enumerate(message.alternatives):
-        row = column_values(alternative, ALTERNATIVE_COLUMNS)
-        insert(connection, "alternatives", {**row, "message_id": id_, "position": position, "length": len(str(row["content"]))})
+    columns = {"id": id_, "session_id": session, "parent_id": ids.new_id(message.parent_id), "seq": seq}
+    insert_message(connection, message, **columns, speaker=map_speaker(message.speaker))
     for event in message.switches:
-        insert(connection, "session_events", {**column_values(event, EVENT_COLUMNS), "message_id": id_})
+        EVENTS.save(connection, event, message_id=id_)
     if message.turn is not None:
         text = storable_text(ids.replace_ids(json.dumps(message.turn.model_dump(mode="json"), ensure_ascii=False)))
         insert(connection, "turn_memories", {"message_id": id_, "value": text})

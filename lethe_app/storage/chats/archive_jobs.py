@@ -14,7 +14,6 @@ from lethe_app.storage.database import Store, in_transaction
 from lethe_app.storage.row_mapping import MEMORY_COLUMNS, ColumnValue, column_values, insert, storable_text, update
 
 COLUMNS = "session_id, part, state, made_by, maker, tries, trouble"
-PART_ORDER = {part: number for number, part in enumerate(SessionPart)}
 QUEUE_PART = """
 INSERT INTO session_parts (session_id, part, state, made_by, maker, tries, trouble) VALUES (?, ?, 'pending', 'rules', '', 0, '')
 ON CONFLICT (session_id, part) DO UPDATE SET state = 'pending', tries = 0, trouble = '' WHERE made_by <> 'user'
@@ -24,8 +23,8 @@ INSERT INTO session_parts ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (session_id, part) DO UPDATE SET state = excluded.state, made_by = excluded.made_by, maker = excluded.maker,
     tries = excluded.tries, trouble = excluded.trouble
 WHERE made_by <> 'user' OR excluded.made_by = 'user'
-"""  # noqa: S608 - names are ours
-SELECT_PARTS = f"SELECT {COLUMNS} FROM session_parts WHERE session_id = ?"  # noqa: S608 - names are ours
+"""
+SELECT_PARTS = f"SELECT {COLUMNS} FROM session_parts WHERE session_id = ?"
 VALUE_COLUMNS: dict[SessionPart, dict[str, tuple[str, ...]]] = {
     SessionPart.TITLE: {"memories": ("name",)},
     SessionPart.SUMMARY: {"memories": ("content",)},
@@ -74,9 +73,8 @@ class ArchiveJobs(Store):
 
     @in_transaction
     def parts_of(self, connection: sqlite3.Connection, session_id: UUID) -> dict[SessionPart, PartRecord]:
-        """Return the jobs of a session in the order of `SessionPart`; empty if it was never archived."""
-        records = _records(connection.execute(SELECT_PARTS, (str(session_id),)))
-        return {record.part: record for record in sorted(records, key=lambda record: PART_ORDER[record.part])}
+        """Return the jobs of a session by part; empty if it was never archived."""
+        return {record.part: record for record in _records(connection.execute(SELECT_PARTS, (str(session_id),)))}
 
     @in_transaction
     def pending_parts(self, connection: sqlite3.Connection) -> list[PartRecord]:
@@ -85,8 +83,8 @@ class ArchiveJobs(Store):
             SELECT {", ".join(f"p.{name}" for name in COLUMNS.split(", "))} FROM session_parts p
             JOIN sessions s ON s.guid = p.session_id JOIN memories m ON m.guid = s.guid
             WHERE p.state = 'pending' AND m.deleted_at IS NULL ORDER BY s.last_activity DESC, s.guid
-        """  # noqa: S608 - names are ours
-        return _sort_parts(_records(connection.execute(query)))
+        """
+        return _records(connection.execute(query))
 
     @in_transaction
     def save_value(
@@ -108,7 +106,8 @@ class ArchiveJobs(Store):
         for table, row in (("memories", memory_values), ("sessions", session_values)):
             if row:
                 update(connection, table, "guid", {**row, "guid": guid})
-        _save(connection, record)
+        authors = (record.part, record.state, record.made_by, storable_text(record.maker))
+        connection.execute(SAVE_PART, (guid, *authors, record.tries, storable_text(record.trouble)))
         return True
 
     @in_transaction
@@ -155,11 +154,6 @@ class ArchiveJobs(Store):
         connection.execute(RELEASE_PART, (str(session), part.value))
 
 
-def _save(connection: sqlite3.Connection, record: PartRecord) -> None:
-    texts = (record.part.value, record.state.value, record.made_by.value, storable_text(record.maker))
-    connection.execute(SAVE_PART, (str(record.session), *texts, record.tries, storable_text(record.trouble)))
-
-
 def _records(rows: Iterable[tuple[str, str, str, str, str, int, str]]) -> list[PartRecord]:
     return [
         PartRecord(UUID(session), SessionPart(part), PartState(state), MadeBy(made_by), maker, tries, trouble)
@@ -167,12 +161,6 @@ def _records(rows: Iterable[tuple[str, str, str, str, str, int, str]]) -> list[P
     ]
 
 
-def _sort_parts(records: list[PartRecord]) -> list[PartRecord]:
-    """Sort the parts within each session; the order of the sessions remains."""
-    sessions = {record.session: number for number, record in reversed(list(enumerate(records)))}
-    return sorted(records, key=lambda record: (sessions[record.session], PART_ORDER[record.part]))
-
-
 def _values(connection: sqlite3.Connection, table: str, names: Sequence[str], guid: str) -> dict[str, ColumnValue]:
-    query = f"SELECT {', '.join(names)} FROM {table} WHERE guid = ?"  # noqa: S608 - names are ours
+    query = f"SELECT {', '.join(names)} FROM {table} WHERE guid = ?"
     return dict(zip(names, connection.execute(query, (guid,)).fetchone(), strict=True))

@@ -4,7 +4,6 @@ zone of that moment.
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from datetime import date
 from uuid import UUID
@@ -14,9 +13,9 @@ from lethe_app.domain.facts import ExtractedFact
 from lethe_app.storage import message_erasure
 from lethe_app.storage.chats import messages
 from lethe_app.storage.database import Store, in_transaction
-from lethe_app.storage.memory.facts import FACT_COLUMNS, SELECT_FACT
+from lethe_app.storage.memory.facts import FACTS
 from lethe_app.storage.message_erasure import ErasedDay
-from lethe_app.storage.row_mapping import parse_row
+from lethe_app.storage.row_mapping import json_list
 
 VISIBLE = """
 FROM messages m JOIN sessions s ON s.guid = m.session_id JOIN memories u ON u.guid = s.guid
@@ -63,10 +62,7 @@ class DayStore(Store):
     def facts_replaced_within_a_day(self, connection: sqlite3.Connection, persona_id: str) -> dict[date, list[ExtractedFact]]:
         """Return the facts that were replaced on the day on which they were stated, and their successors, by day."""
         guids = {guid for row in connection.execute(FACTS_REPLACED_WITHIN_A_DAY, (persona_id,)) for guid in row}
-        query = f"{SELECT_FACT} WHERE guid IN (SELECT value FROM json_each(?))"  # noqa: S608 - names are ours
-        rows = connection.execute(query, (json.dumps(sorted(guids)),)).fetchall()
-        facts = [parse_row(ExtractedFact, FACT_COLUMNS, row) for row in rows]
         days: dict[date, list[ExtractedFact]] = {}
-        for fact in facts:
+        for fact in FACTS.load(connection, "WHERE guid IN (SELECT value FROM json_each(?))", (json_list(sorted(guids)),)):
             days.setdefault(fact.first_seen.date(), []).append(fact)
         return days

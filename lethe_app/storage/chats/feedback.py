@@ -8,10 +8,9 @@ from uuid import UUID
 
 from lethe_app.domain.agent_runs import Feedback
 from lethe_app.storage.database import Store, in_transaction
-from lethe_app.storage.row_mapping import column_values, parse_row, save_row, select_by_values
+from lethe_app.storage.row_mapping import Table, json_list
 
-COLUMNS = tuple(Feedback.model_fields)
-_SELECT = f"SELECT {', '.join(COLUMNS)} FROM feedback"  # noqa: S608 - names are ours
+FEEDBACK = Table("feedback", Feedback, "message_id, position")
 
 
 class FeedbackStore(Store):
@@ -23,12 +22,12 @@ class FeedbackStore(Store):
         for item in feedback:
             key = (str(item.message_id), item.position)
             if connection.execute("SELECT 1 FROM alternatives WHERE message_id = ? AND position = ?", key).fetchone():
-                save_row(connection, "feedback", "message_id, position", column_values(item, COLUMNS))
+                FEEDBACK.save(connection, item)
 
-    async def get(self, message_id: UUID, position: int) -> Feedback | None:
+    @in_transaction
+    def get(self, connection: sqlite3.Connection, message_id: UUID, position: int) -> Feedback | None:
         """Return the feedback on an alternative, or None."""
-        found = await self._read("WHERE message_id = ? AND position = ?", (str(message_id), position))
-        return found[0] if found else None
+        return FEEDBACK.find(connection, "WHERE message_id = ? AND position = ?", (str(message_id), position))
 
     @in_transaction
     def delete_feedback(self, connection: sqlite3.Connection, message_id: UUID, position: int) -> None:
@@ -39,13 +38,16 @@ class FeedbackStore(Store):
     @in_transaction
     def feedback_on(self, connection: sqlite3.Connection, messages: Sequence[UUID]) -> list[Feedback]:
         """Return the feedback on all alternatives of these messages."""
-        rows = select_by_values(connection, f"{_SELECT} WHERE message_id", [str(message_id) for message_id in messages])
-        return [parse_row(Feedback, COLUMNS, row) for row in rows]
+        conditions = "WHERE message_id IN (SELECT value FROM json_each(?))"
+        return FEEDBACK.load(connection, conditions, (json_list(messages),))
 
-    async def feedback_of(self, persona_id: str, limit: int = 100, *, settled: bool | None = None) -> list[Feedback]:
+    @in_transaction
+    def feedback_of(
+        self, connection: sqlite3.Connection, persona_id: str, limit: int = 100, *, settled: bool | None = None
+    ) -> list[Feedback]:
         """Return a persona's feedback, newest first; with `settled` only what a dream has evaluated, or only the rest."""
-        condition, values = ("AND settled = ?", (persona_id, settled)) if settled is not None else ("", (persona_id,))
-        return await self._read(f"WHERE persona_id = ? {condition} ORDER BY at DESC LIMIT ?", (*values, limit))
+        conditions = "WHERE persona_id = ? AND settled = coalesce(?, settled) ORDER BY at DESC LIMIT ?"
+        return FEEDBACK.load(connection, conditions, (persona_id, settled, limit))
 
     @in_transaction
     def mark_concluded(self, connection: sqlite3.Connection, feedback: Iterable[Feedback]) -> None:
@@ -53,8 +55,3 @@ class FeedbackStore(Store):
         rows = [(str(item.message_id), item.position) for item in feedback]
         query = "UPDATE feedback SET settled = 1 WHERE message_id = ? AND position = ?"
         connection.executemany(query, rows)
-
-    @in_transaction
-    def _read(self, connection: sqlite3.Connection, where: str, values: Sequence[object]) -> list[Feedback]:
-        rows = connection.execute(f"{_SELECT} {where}", tuple(values))
-        return [parse_row(Feedback, COLUMNS, row) for row in rows]

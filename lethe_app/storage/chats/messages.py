@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -26,12 +26,12 @@ from lethe_app.storage.row_mapping import (
 MESSAGES = f"""
 SELECT {", ".join(f"m.{name}" for name in MESSAGE_COLUMNS)}, p.deleted_at IS NOT NULL
 FROM messages m LEFT JOIN messages p ON p.id = m.parent_id WHERE m.id IN (SELECT value FROM json_each(?))
-"""  # noqa: S608 - names are ours
+"""
 
 ALTERNATIVES = f"""
 SELECT message_id, {", ".join(ALTERNATIVE_COLUMNS)} FROM alternatives
 WHERE message_id IN (SELECT value FROM json_each(?)) ORDER BY message_id, position
-"""  # noqa: S608 - names are ours
+"""
 
 COUNT_UP_TO_MESSAGE = """
 SELECT count(*), coalesce(sum(m.role = 'user'), 0) FROM messages m JOIN messages here ON here.session_id = m.session_id
@@ -123,7 +123,7 @@ def add(connection: sqlite3.Connection, message: Message) -> Message:
         if session_of(connection, parent) != session_id:
             raise StorageError("A message cannot follow a message of another conversation.")
     (seq,) = connection.execute("SELECT coalesce(max(seq), 0) + 1 FROM messages WHERE session_id = ?", (session_id,)).fetchone()
-    _insert(connection, message, {"parent_id": parent, "seq": seq})
+    insert_message(connection, message, parent_id=parent, seq=seq)
     connection.execute(
         "UPDATE sessions SET tip_id = ?, branched = ?, message_count = message_count + ? WHERE guid = ?",
         (str(message.id), branched, not message.hidden, session_id),
@@ -142,7 +142,7 @@ def insert_above(connection: sqlite3.Connection, below: str, message: Message) -
         (session_id, seq),
     ).fetchall():
         connection.execute("UPDATE messages SET seq = seq + 1 WHERE id = ?", (later,))
-    _insert(connection, message, {"session_id": session_id, "parent_id": parent, "seq": seq})
+    insert_message(connection, message, session_id=session_id, parent_id=parent, seq=seq)
     connection.execute("UPDATE messages SET parent_id = ? WHERE id = ?", (str(message.id), below))
     update_message_count(connection, session_id)
     return load_message(connection, str(message.id))
@@ -176,7 +176,8 @@ def append_alternative(connection: sqlite3.Connection, message_id: str, alternat
     """Add an alternative, display it and return its position."""
     session_id = session_of(connection, message_id)
     position = _count_alternatives(connection, message_id)
-    _insert_alternative(connection, message_id, position, alternative)
+    row = incognito.keep_text(connection, _alternative_row(message_id, position, alternative))
+    insert(connection, "alternatives", row)
     connection.execute("UPDATE messages SET shown = ? WHERE id = ?", (position, message_id))
     connection.execute(RAISE_LAST_ACTIVITY, (utc_text(alternative.created), session_id))
     return position
@@ -227,16 +228,13 @@ def update_message_count(connection: sqlite3.Connection, session_id: str) -> Non
     )
 
 
-def _insert(connection: sqlite3.Connection, message: Message, position: Mapping[str, ColumnValue]) -> None:
-    """Insert a message at a position (`parent_id`, `seq`) with its alternatives."""
+def insert_message(connection: sqlite3.Connection, message: Message, **columns: ColumnValue) -> None:
+    """Insert a message with its alternatives; `columns` are its position and what differs from the record."""
     shown = min(message.shown, len(message.alternatives) - 1)
-    insert(connection, "messages", {**column_values(message, MESSAGE_COLUMNS), **position, "shown": shown})
+    insert(connection, "messages", {**column_values(message, MESSAGE_COLUMNS), **columns, "shown": shown})
     for number, alternative in enumerate(message.alternatives):
-        _insert_alternative(connection, str(message.id), number, alternative)
-
-
-def _insert_alternative(connection: sqlite3.Connection, message_id: str, position: int, alternative: Alternative) -> None:
-    insert(connection, "alternatives", incognito.keep_text(connection, _alternative_row(message_id, position, alternative)))
+        row = _alternative_row(str(columns.get("id", message.id)), number, alternative)
+        insert(connection, "alternatives", incognito.keep_text(connection, row))
 
 
 def _alternative_row(message_id: str, position: int, alternative: Alternative) -> dict[str, ColumnValue]:

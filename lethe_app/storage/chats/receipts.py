@@ -11,12 +11,13 @@ import json
 import sqlite3
 import zlib
 from collections.abc import Sequence
+from dataclasses import dataclass
 from uuid import UUID
 
 from pydantic import TypeAdapter, ValidationError
 
 from lethe_app.domain.prompt import PromptPart, PromptSpan, ReceiptEntry
-from lethe_app.storage.database import Database, Store, in_transaction
+from lethe_app.storage.database import Store, in_transaction
 from lethe_app.storage.row_mapping import storable_text
 
 MAX_STORED_PROMPTS = 200
@@ -24,28 +25,20 @@ MAX_STORED_PROMPTS = 200
 _ENTRY = TypeAdapter(ReceiptEntry)
 
 
+@dataclass(frozen=True)
+class ReplyReceipt:
+    """Receipt of the prompt of a reply, with what it was made from."""
+
+    entry: ReceiptEntry
+    persona_id: str
+    spans: Sequence[PromptSpan]
+    """The prompt word for word."""
+    deletions: int
+    """Number of deletions of the persona's memories before the prompt was built; after another one, `spans` are not stored."""
+
+
 class Receipts(Store):
     """Table of receipts by message and alternative. A receipt in the format of another version counts as missing."""
-
-    def __init__(self, database: Database, max_prompts: int = MAX_STORED_PROMPTS) -> None:
-        self._database = database
-        self._max_prompts = max_prompts
-
-    @in_transaction
-    def save_receipt(
-        self,
-        connection: sqlite3.Connection,
-        message_id: UUID,
-        entry: ReceiptEntry,
-        persona_id: str,
-        spans: Sequence[PromptSpan],
-        deletions: int,
-    ) -> None:
-        """Store a receipt and the prompt for the displayed alternative; ignored if the message is in the trash or erased.
-
-        The prompt is not stored if something was deleted since `deletions` was read.
-        """
-        save_in_transaction(connection, message_id, entry, persona_id, spans, deletions, self._max_prompts)
 
     @in_transaction
     def get(self, connection: sqlite3.Connection, message_id: UUID, position: int) -> ReceiptEntry | None:
@@ -70,7 +63,7 @@ class Receipts(Store):
     def is_full(self, connection: sqlite3.Connection) -> bool:
         """Return whether as many prompts are stored as there may be, so that older ones were deleted for new ones."""
         (count,) = connection.execute("SELECT count(*) FROM kept_prompts").fetchone()
-        return bool(count >= self._max_prompts)
+        return bool(count >= MAX_STORED_PROMPTS)
 
     @in_transaction
     def delete_prompts(self, connection: sqlite3.Connection, persona_id: str) -> None:
@@ -96,25 +89,19 @@ DELETE_OLD_PROMPTS = (
 )
 
 
-def save_in_transaction(
-    connection: sqlite3.Connection,
-    message_id: UUID,
-    entry: ReceiptEntry,
-    persona_id: str,
-    spans: Sequence[PromptSpan],
-    deletions: int,
-    max_prompts: int = MAX_STORED_PROMPTS,
-) -> None:
-    """Store a receipt as `Receipts.save_receipt` does, inside a transaction; the newest `max_prompts` prompts remain."""
+def save_receipt(connection: sqlite3.Connection, message_id: UUID, receipt: ReplyReceipt) -> None:
+    """Store a receipt and the prompt for the displayed alternative, inside a transaction; ignored if the message is in the
+    trash or erased. The newest prompts remain.
+    """
     row = connection.execute(SELECT_SHOWN_POSITION, (str(message_id),)).fetchone()
     if row is None:
         return
     key = (str(message_id), row[0])
-    connection.execute(SAVE_RECEIPT, (*key, storable_text(_ENTRY.dump_json(entry).decode())))
+    connection.execute(SAVE_RECEIPT, (*key, storable_text(_ENTRY.dump_json(receipt.entry).decode())))
     connection.execute("DELETE FROM kept_prompts WHERE message_id = ? AND position = ?", key)
-    if spans and count_deletions(connection, persona_id) == deletions:
-        connection.execute(SAVE_PROMPT, (*key, persona_id, _compress_spans(spans)))
-        connection.execute(DELETE_OLD_PROMPTS, (max_prompts,))
+    if receipt.spans and count_deletions(connection, receipt.persona_id) == receipt.deletions:
+        connection.execute(SAVE_PROMPT, (*key, receipt.persona_id, _compress_spans(receipt.spans)))
+        connection.execute(DELETE_OLD_PROMPTS, (MAX_STORED_PROMPTS,))
 
 
 def count_deletions(connection: sqlite3.Connection, persona_id: str) -> int:

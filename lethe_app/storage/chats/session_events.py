@@ -7,13 +7,9 @@ from uuid import UUID
 
 from lethe_app.domain.chat import Message, Role, SessionEvent, SessionEventKind, SwitchTrigger
 from lethe_app.storage.database import Store, in_transaction
-from lethe_app.storage.row_mapping import column_values, parse_row, save_row
+from lethe_app.storage.row_mapping import Table
 
-EVENT_COLUMNS = tuple(SessionEvent.model_fields)
-SELECT_EVENTS = f"""
-SELECT {", ".join(f"e.{name}" for name in EVENT_COLUMNS)} FROM messages m JOIN session_events e ON e.message_id = m.id
-WHERE m.session_id = ? AND m.deleted_at IS NULL ORDER BY m.seq, e.kind
-"""  # noqa: S608 - names are ours
+EVENTS = Table("session_events", SessionEvent, "message_id, kind")
 PREVIOUS_MODE = """
 SELECT p.mode FROM messages p JOIN messages m ON m.session_id = p.session_id
 WHERE m.id = ? AND p.seq < m.seq AND p.role = 'user' AND p.hidden = 0 AND p.deleted_at IS NULL ORDER BY p.seq DESC LIMIT 1
@@ -59,8 +55,8 @@ class SessionEvents(Store):
 
 def load_events(connection: sqlite3.Connection, session_id: str) -> list[SessionEvent]:
     """Return the switches of a session in the order of its messages, inside a transaction."""
-    rows = connection.execute(SELECT_EVENTS, (session_id,)).fetchall()
-    return [parse_row(SessionEvent, EVENT_COLUMNS, row) for row in rows]
+    of_session = "JOIN messages m ON m.id = message_id WHERE m.session_id = ? AND m.deleted_at IS NULL"
+    return EVENTS.load(connection, f"{of_session} ORDER BY m.seq, kind", (session_id,))
 
 
 def note_switches(connection: sqlite3.Connection, message: Message, requested: str = "") -> None:
@@ -97,4 +93,4 @@ def _save(
     connection: sqlite3.Connection, message_id: str, kind: SessionEventKind, before: str, after: str, trigger: SwitchTrigger
 ) -> None:
     event = SessionEvent(message_id=UUID(message_id), kind=kind, before=before, after=after, trigger=trigger)
-    save_row(connection, "session_events", "message_id, kind", column_values(event, EVENT_COLUMNS))
+    EVENTS.save(connection, event)

@@ -10,9 +10,8 @@ from uuid import UUID
 from lethe_app.domain.chat import PartState, SessionPart, SessionSummary
 from lethe_app.domain.facts import MadeBy
 from lethe_app.domain.list_items import DescriptionAuthor, SessionLine, search_text
-from lethe_app.errors import DatabaseDamaged
 from lethe_app.storage.database import Store, in_transaction
-from lethe_app.storage.row_mapping import select_by_values
+from lethe_app.storage.row_mapping import select_by_values, unreadable_error
 
 PREVIEW_CHARACTERS = 160
 """Characters of a preview."""
@@ -105,9 +104,7 @@ def _summary(row: tuple[str, str, str, str, str, int, int, int, str, str, str, i
             bool(incognito),
         )
     except (TypeError, ValueError) as error:
-        raise DatabaseDamaged(
-            f"The database contains an unreadable conversation ({error}).", "Restore a backup, or delete the damaged entry."
-        ) from error
+        raise unreadable_error("conversation", error) from error
 
 
 TITLE_CHARACTERS = 80
@@ -186,9 +183,7 @@ def _line(row: tuple[str, ...], parts: list[tuple[str, str, str]]) -> SessionLin
             sum(state == PartState.PENDING for _part, state, _by in parts),
         )
     except (KeyError, ValueError) as error:
-        raise DatabaseDamaged(
-            f"The database contains an unreadable conversation ({error}).", "Restore a backup, or delete the damaged entry."
-        ) from error
+        raise unreadable_error("conversation", error) from error
 
 
 def _author(parts: list[tuple[str, str, str]]) -> DescriptionAuthor:

@@ -15,10 +15,9 @@ from lethe_app.domain.chat import ChatSession, Message
 from lethe_app.errors import StorageError
 from lethe_app.storage import trash
 from lethe_app.storage.chats import branches, messages, session_merge
-from lethe_app.storage.chats.session_row import queue_for_indexing, update_session_row
+from lethe_app.storage.chats.session_row import insert_session, queue_for_indexing, update_session_row
 from lethe_app.storage.chats.session_snapshots import restore_snapshot, take_snapshot
 from lethe_app.storage.database import Store, in_transaction
-from lethe_app.storage.row_mapping import MEMORY_COLUMNS, SESSION_COLUMNS, column_values, insert, placeholders
 
 DESCENDANTS = """
 WITH RECURSIVE down (id) AS (
@@ -88,22 +87,16 @@ class SessionReshaping(Store):
 
 def _move_subtree(connection: sqlite3.Connection, old: str, first: str, new_session: ChatSession) -> None:
     """Move a message and its descendants to the new session, whose tip is that of the old one."""
-    new, (parent,) = (
-        str(new_session.guid),
-        connection.execute("SELECT parent_id FROM messages WHERE id = ?", (first,)).fetchone(),
-    )
-    row = column_values(new_session, SESSION_COLUMNS)
-    insert(connection, "memories", {**column_values(new_session, MEMORY_COLUMNS), "persona_id": row["persona_id"]})
-    insert(
-        connection, "sessions", {**row, "guid": new, "last_activity": "", "tip_id": branches.branch_state(connection, old).tip}
-    )
+    new = str(new_session.guid)
+    (parent,) = connection.execute("SELECT parent_id FROM messages WHERE id = ?", (first,)).fetchone()
+    insert_session(connection, new_session, tip_id=branches.branch_state(connection, old).tip)
     moved = [(new, id_) for (id_,) in connection.execute(DESCENDANTS, (first,)).fetchall()]
     connection.executemany("UPDATE messages SET session_id = ? WHERE id = ?", moved)
     connection.execute("UPDATE messages SET parent_id = NULL WHERE id = ?", (first,))
     connection.execute("UPDATE sessions SET tip_id = ? WHERE guid = ?", (parent, old))
     connection.execute(
-        f"INSERT INTO session_state (session_id, key, value) SELECT ?, key, value FROM session_state"  # noqa: S608 - ours
-        f" WHERE session_id = ? AND key IN ({placeholders(COPIED_STATE)})",
+        "INSERT INTO session_state (session_id, key, value) SELECT ?, key, value FROM session_state"
+        " WHERE session_id = ? AND key IN (?, ?)",
         (new, old, *COPIED_STATE),
     )
     session_merge.replace_fact_source(connection, old, [id_ for _new, id_ in moved], new)

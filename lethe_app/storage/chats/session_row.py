@@ -1,12 +1,13 @@
-"""Derived columns of a session, recomputed after messages moved: message count, last activity, branching."""
+"""Rows of a session, with the columns that are derived from its messages: message count, last activity, branching."""
 
 from __future__ import annotations
 
 import sqlite3
 from datetime import datetime
 
+from lethe_app.domain.chat import ChatSession
 from lethe_app.storage.chats import messages
-from lethe_app.storage.row_mapping import utc_text
+from lethe_app.storage.row_mapping import MEMORY_COLUMNS, SESSION_COLUMNS, ColumnValue, column_values, insert, utc_text
 
 # In a session without branches, the parent of every message is the one before it, and the tip is the newest one.
 IS_BRANCHED = """
@@ -21,6 +22,14 @@ SELECT time FROM messages WHERE session_id = :id
 UNION ALL SELECT a.created FROM messages m JOIN alternatives a ON a.message_id = m.id WHERE m.session_id = :id
 UNION ALL SELECT added FROM memories WHERE guid = :id AND NOT EXISTS (SELECT 1 FROM messages WHERE session_id = :id)
 """
+
+
+def insert_session(connection: sqlite3.Connection, session: ChatSession, **columns: ColumnValue) -> None:
+    """Insert a session without messages into both tables; `columns` are those of `sessions` that differ from the record."""
+    row = {**column_values(session, SESSION_COLUMNS), "guid": str(session.guid), "last_activity": "", **columns}
+    memory = {**column_values(session, MEMORY_COLUMNS), "guid": row["guid"], "persona_id": row["persona_id"]}
+    insert(connection, "memories", memory)
+    insert(connection, "sessions", row)
 
 
 def update_session_row(connection: sqlite3.Connection, session: str) -> None:

@@ -9,25 +9,20 @@ from uuid import UUID
 from lethe_app.domain.changes import MessagePosition, Row, SessionSnapshot
 from lethe_app.storage.chats.session_merge import SELECT_FACT_SOURCES, replace_fact_source
 from lethe_app.storage.chats.session_row import queue_for_indexing, update_session_row
-from lethe_app.storage.row_mapping import insert, placeholders, save_row
+from lethe_app.storage.row_mapping import insert, json_list, save_row
 
 TABLES = {"memories": "guid", "sessions": "guid", "session_parts": "session_id", "session_state": "session_id"}
 """Tables with the rows of a session and the column of its id; a table follows those it references."""
+AMONG = "IN (SELECT value FROM json_each(?))"
 SEQ_OFFSET = 2**40
 """Offset added to `seq` while messages are renumbered, because `seq` must be unique in a session after every update."""
 
 
 def take_snapshot(connection: sqlite3.Connection, sessions: Sequence[str], created: Sequence[str] = ()) -> SessionSnapshot:
     """Return the current rows of these sessions; `created` are the sessions about to be created from them."""
-    condition = f"IN ({placeholders(sessions)})"
-    rows = {
-        table: _rows(connection, f"SELECT * FROM {table} WHERE {key} {condition}", sessions)  # noqa: S608 - names are ours
-        for table, key in TABLES.items()
-    }
-    positions = connection.execute(
-        f"SELECT id, session_id, parent_id, seq FROM messages WHERE session_id {condition}",  # noqa: S608 - names are ours
-        sessions,
-    )
+    ids_json = json_list(sessions)
+    rows = {table: _rows(connection, f"SELECT * FROM {table} WHERE {key} {AMONG}", ids_json) for table, key in TABLES.items()}
+    positions = connection.execute(f"SELECT id, session_id, parent_id, seq FROM messages WHERE session_id {AMONG}", (ids_json,))
     fact_sources = {
         guid: sources
         for session in sessions
@@ -46,7 +41,9 @@ def take_snapshot(connection: sqlite3.Connection, sessions: Sequence[str], creat
 
 def restore_snapshot(connection: sqlite3.Connection, before: SessionSnapshot) -> None:
     """Restore messages, rows and sources of facts; messages added since stay with the message they follow."""
-    tips = _tips(connection, [*map(str, before.sessions), *map(str, before.created)])
+    is_changed = f"guid {AMONG} AND tip_id IS NOT NULL"
+    values = (json_list([*before.sessions, *before.created]),)
+    tips = [tip for (tip,) in connection.execute(f"SELECT tip_id FROM sessions WHERE {is_changed}", values)]
     _restore_rows(connection, before.rows)
     session_of_message = _restore_positions(connection, before)
     for guid in map(str, before.created):
@@ -67,35 +64,28 @@ def restore_snapshot(connection: sqlite3.Connection, before: SessionSnapshot) ->
         connection.execute(raise_activity, (row["last_activity"], guid))
 
 
-def _tips(connection: sqlite3.Connection, sessions: Sequence[str]) -> list[str]:
-    query = f"SELECT tip_id FROM sessions WHERE guid IN ({placeholders(sessions)}) AND tip_id IS NOT NULL"  # noqa: S608 - ours
-    return [tip for (tip,) in connection.execute(query, sessions)]
-
-
 def _restore_rows(connection: sqlite3.Connection, rows: Mapping[str, Sequence[Row]]) -> None:
-    guids = [row["guid"] for row in rows["sessions"]]
+    guids = (json_list(row["guid"] for row in rows["sessions"]),)
     for table, key in TABLES.items():
         if key == "guid":
             # Not deleted and inserted anew: messages and facts refer to these rows.
             for row in rows[table]:
                 save_row(connection, table, key, row)
         else:
-            connection.execute(f"DELETE FROM {table} WHERE {key} IN ({placeholders(guids)})", guids)  # noqa: S608 - names are ours
+            connection.execute(f"DELETE FROM {table} WHERE {key} {AMONG}", guids)
             for row in rows[table]:
                 insert(connection, table, row)
 
 
 def _restore_positions(connection: sqlite3.Connection, before: SessionSnapshot) -> dict[str, str]:
     """Restore every message's position, with new messages behind those they follow; return the session id of each message."""
-    sessions = [str(guid) for guid in (*before.sessions, *before.created)]
-    condition = f"session_id IN ({placeholders(sessions)})"
+    sessions = (json_list([*before.sessions, *before.created]),)
     messages = connection.execute(
-        f"SELECT id, session_id, parent_id FROM messages WHERE {condition} ORDER BY seq",  # noqa: S608 - names are ours
-        sessions,
+        f"SELECT id, session_id, parent_id FROM messages WHERE session_id {AMONG} ORDER BY seq", sessions
     ).fetchall()
     existing = {id_ for id_, _session, _parent in messages}
     old = {position.id: position for position in before.positions}
-    connection.execute(f"UPDATE messages SET seq = seq + {SEQ_OFFSET} WHERE {condition}", sessions)  # noqa: S608 - names are ours
+    connection.execute(f"UPDATE messages SET seq = seq + {SEQ_OFFSET} WHERE session_id {AMONG}", sessions)
     session_of_message = {id_: old[id_].session for id_ in existing if id_ in old}
     last_seq: dict[str, int] = {}
     for position in before.positions:
@@ -124,7 +114,7 @@ def _nearest_existing(old: Mapping[str, MessagePosition], existing: set[str], pa
     return parent
 
 
-def _rows(connection: sqlite3.Connection, query: str, values: Sequence[str]) -> list[Row]:
-    cursor = connection.execute(query, values)
+def _rows(connection: sqlite3.Connection, query: str, ids_json: str) -> list[Row]:
+    cursor = connection.execute(query, (ids_json,))
     names = [column[0] for column in cursor.description]
     return [dict(zip(names, row, strict=True)) for row in cursor]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
@@ -13,14 +12,16 @@ from lethe_app.domain.chat import Alternative, ChatSession, Message, MessageOutl
 from lethe_app.domain.clock import now
 from lethe_app.errors import RecordMissing, StorageError
 from lethe_app.storage import key_value, trash
-from lethe_app.storage.chats import branches, incognito, messages, session_events, session_list
+from lethe_app.storage.chats import branches, incognito, messages, receipts, session_events, session_list
 from lethe_app.storage.chats.messages import TurnPosition
+from lethe_app.storage.chats.receipts import ReplyReceipt
+from lethe_app.storage.chats.session_row import insert_session
 from lethe_app.storage.database import Database, Store, in_transaction
 from lethe_app.storage.row_mapping import (
     MEMORY_COLUMNS,
     SESSION_COLUMNS,
     column_values,
-    insert,
+    json_list,
     parse_record,
     storable_text,
     update,
@@ -32,7 +33,7 @@ T = TypeVar("T")
 SELECT_SESSION = f"""
 SELECT {", ".join(f"m.{name}" for name in MEMORY_COLUMNS)}, {", ".join(f"s.{name}" for name in SESSION_COLUMNS)}, s.tip_id
 FROM sessions s JOIN memories m USING (guid) WHERE guid = ? AND m.deleted_at IS NULL
-"""  # noqa: S608 - names are ours
+"""
 SELECT_MOMENTS = """
 SELECT persona_id, guid FROM memories WHERE guid IN (SELECT moment FROM moment_sources WHERE message_id IN (
     SELECT value FROM json_each(?1) UNION ALL SELECT id FROM messages WHERE session_id IN (SELECT value FROM json_each(?1))))
@@ -65,10 +66,7 @@ class SessionStore(Store):
     @in_transaction
     def add_session(self, connection: sqlite3.Connection, session: ChatSession) -> ChatSession:
         """Store a new, empty session; `leaf_id` is ignored, since it follows from the messages."""
-        row = column_values(session, SESSION_COLUMNS)
-        memory = column_values(session, MEMORY_COLUMNS)
-        insert(connection, "memories", {**memory, "persona_id": row["persona_id"]})
-        insert(connection, "sessions", {**row, "guid": memory["guid"], "last_activity": utc_text(session.added)})
+        insert_session(connection, session, last_activity=utc_text(session.added))
         return load_session(connection, str(session.guid))
 
     @in_transaction
@@ -88,7 +86,7 @@ class SessionStore(Store):
     @in_transaction
     def title_of(self, connection: sqlite3.Connection, guid: UUID) -> str:
         """Return the title under which a session is listed; empty if it has neither a name nor a message."""
-        query = f"SELECT {session_list.shown_title('memories')} FROM memories WHERE guid = ?"  # noqa: S608 - no value is in the text
+        query = f"SELECT {session_list.shown_title('memories')} FROM memories WHERE guid = ?"
         row = connection.execute(query, (str(guid),)).fetchone()
         return str(row[0]) if row is not None else ""
 
@@ -177,11 +175,11 @@ class SessionStore(Store):
 
     async def delete_session(self, guid: UUID) -> None:
         """Move a session to the trash. Raise StorageError."""
-        await self._change_trash([guid], lambda connection: trash.delete_session(connection, str(guid)))
+        await self._change_trash([guid], lambda connection: trash.mark_session(connection, str(guid), is_deleted=True))
 
     async def restore_session(self, guid: UUID) -> None:
         """Restore a session from the trash. Raise StorageError if it is not there."""
-        await self._change_trash([guid], lambda connection: trash.restore_session(connection, str(guid)))
+        await self._change_trash([guid], lambda connection: trash.mark_session(connection, str(guid), is_deleted=False))
 
     # Messages
 
@@ -217,6 +215,34 @@ class SessionStore(Store):
     def message(self, connection: sqlite3.Connection, message_id: UUID) -> Message:
         """Return a message. Raise StorageError if it does not exist or is in the trash."""
         return messages.load_message(connection, str(message_id))
+
+    @in_transaction
+    def store_reply(
+        self,
+        connection: sqlite3.Connection,
+        message: Message,
+        position: int | None,
+        alternative: Alternative,
+        *,
+        is_new: bool,
+        receipt: ReplyReceipt | None = None,
+    ) -> tuple[Message, int]:
+        """Store an alternative at `position` of its message; without a position as the newest one, or as a new message if
+        `is_new`. The receipt of its prompt is stored with it.
+
+        Return the stored message and the position of the alternative. Raise StorageError if the message is gone.
+        """
+        stored_position = position
+        if stored_position is not None:
+            messages.replace_alternative(connection, str(message.id), stored_position, alternative)
+        elif is_new:
+            messages.add(connection, message.model_copy(update={"alternatives": [alternative]}))
+            stored_position = 0
+        else:
+            stored_position = messages.append_alternative(connection, str(message.id), alternative)
+        if receipt is not None:
+            receipts.save_receipt(connection, message.id, receipt)
+        return messages.load_message(connection, str(message.id)), stored_position
 
     async def edit_message(self, message_id: UUID, content: str, *, language: str = "", is_sensitive: bool = False) -> Message:
         """Change the text of the displayed alternative with what was detected in it; the others remain."""
@@ -260,16 +286,16 @@ class SessionStore(Store):
     async def delete_message(self, *message_ids: UUID) -> None:
         """Move messages to the trash, all or none; their descendants remain on the branch."""
         ids = [str(id_) for id_ in message_ids]
-        await self._change_trash(message_ids, lambda connection: trash.delete_messages(connection, ids))
+        await self._change_trash(message_ids, lambda connection: trash.mark_messages(connection, ids, is_deleted=True))
 
     async def restore_message(self, *message_ids: UUID) -> None:
         """Restore messages from the trash to their former positions, all or none."""
         ids = [str(id_) for id_ in message_ids]
-        await self._change_trash(message_ids, lambda connection: trash.restore_messages(connection, ids))
+        await self._change_trash(message_ids, lambda connection: trash.mark_messages(connection, ids, is_deleted=False))
 
     async def _change_trash(self, ids: Sequence[UUID], change: Callable[[sqlite3.Connection], None]) -> None:
         """Move sessions or messages to the trash or back, and report the key moments that moved with them."""
-        ids_json = json.dumps([str(id_) for id_ in ids])
+        ids_json = json_list(ids)
 
         def work(connection: sqlite3.Connection) -> list[tuple[str, str]]:
             change(connection)

@@ -92,7 +92,7 @@ class TurnReader(Store):
         connection: sqlite3.Connection,
         session_id: UUID,
         before: UUID | None,
-        scope: Callable[[ChatSession, Mapping[str, object]], TurnScope[Files]],
+        make_scope: Callable[[ChatSession, Mapping[str, object]], TurnScope[Files]],
         *,
         adds_user_message: bool = False,
     ) -> TurnRows[Files]:
@@ -100,10 +100,42 @@ class TurnReader(Store):
 
         With `adds_user_message`, a message of the user's is about to be stored and `turn_position` is its position.
 
-        `scope` is called in the storage thread with the session and its state, and may read files. Raise StorageError if
-        the session or `before` is gone, and whatever `scope` raises.
+        `make_scope` is called in the storage thread with the session and its state, and may read files. Raise StorageError if
+        the session or `before` is gone, and whatever `make_scope` raises.
         """
-        return _read(connection, session_id, before, scope, adds_user_message)
+        session = sessions.load_session(connection, str(session_id))
+        states = key_value.session_values(connection, session_id)
+        scope = make_scope(session, states)
+        loaded = _messages(connection, session_id, before, scope)
+        user_message = newest_user_message(loaded)
+        turn = turn_memories.load_turn(connection, user_message.id) if user_message is not None else turn_memories.NO_TURN
+        if user_message is None or adds_user_message:
+            turn_position = messages.turn_position_of_next(connection, str(session_id))
+        else:
+            turn_position = messages.turn_position_of(connection, str(user_message.id))
+        return TurnRows(
+            session=session,
+            scope=scope,
+            newest_session=next(iter(session_list.list_sessions(connection, session.persona_id, deleted=False, limit=1)), None),
+            messages=loaded,
+            past_messages={
+                guid: found
+                for guid in scope.past_sessions
+                if (found := _load_past_messages(connection, guid, scope.max_messages)) is not None
+            },
+            states=states,
+            past_states={guid: key_value.session_values(connection, guid) for guid in scope.past_sessions},
+            app_state=key_value.app_values(connection, scope.app_state),
+            recallable_sessions=sessions.load_recallable(connection, session.persona_id),
+            turn_position=turn_position,
+            messages_before=_count_messages_before(connection, session_id, scope.first_message),
+            is_newest=before is None or _is_newest(connection, str(session_id), user_message),
+            has_pending=pending.has_entries_outside(connection, session_id),
+            deletions=receipts.count_deletions(connection, session.persona_id),
+            turn_memory=turn.memory,
+            deleted_ids=turn.deleted_ids,
+            is_edited=turn.is_edited,
+        )
 
     @in_transaction
     def read_app_state(
@@ -111,48 +143,6 @@ class TurnReader(Store):
     ) -> Mapping[tuple[str, str], object]:
         """Return those of these values of the app state that exist, by scope and key."""
         return key_value.app_values(connection, keys)
-
-
-def _read(
-    connection: sqlite3.Connection,
-    session_id: UUID,
-    before: UUID | None,
-    make_scope: Callable[[ChatSession, Mapping[str, object]], TurnScope[Files]],
-    adds_user_message: bool,
-) -> TurnRows[Files]:
-    session = sessions.load_session(connection, str(session_id))
-    states = key_value.session_values(connection, session_id)
-    scope = make_scope(session, states)
-    loaded = _messages(connection, session_id, before, scope)
-    user_message = newest_user_message(loaded)
-    turn = turn_memories.load_turn(connection, user_message.id) if user_message is not None else turn_memories.NO_TURN
-    if user_message is None or adds_user_message:
-        turn_position = messages.turn_position_of_next(connection, str(session_id))
-    else:
-        turn_position = messages.turn_position_of(connection, str(user_message.id))
-    return TurnRows(
-        session=session,
-        scope=scope,
-        newest_session=next(iter(session_list.list_sessions(connection, session.persona_id, deleted=False, limit=1)), None),
-        messages=loaded,
-        past_messages={
-            guid: found
-            for guid in scope.past_sessions
-            if (found := _load_past_messages(connection, guid, scope.max_messages)) is not None
-        },
-        states=states,
-        past_states={guid: key_value.session_values(connection, guid) for guid in scope.past_sessions},
-        app_state=key_value.app_values(connection, scope.app_state),
-        recallable_sessions=sessions.load_recallable(connection, session.persona_id),
-        turn_position=turn_position,
-        messages_before=_count_messages_before(connection, session_id, scope.first_message),
-        is_newest=before is None or _is_newest(connection, str(session_id), user_message),
-        has_pending=pending.has_entries_outside(connection, session_id),
-        deletions=receipts.count_deletions(connection, session.persona_id),
-        turn_memory=turn.memory,
-        deleted_ids=turn.deleted_ids,
-        is_edited=turn.is_edited,
-    )
 
 
 def newest_user_message(history: Sequence[Message]) -> Message | None:

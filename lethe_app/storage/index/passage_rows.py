@@ -18,7 +18,7 @@ def insert_passage(connection: sqlite3.Connection, passage: Passage) -> int:
     """Insert a passage and its words and return its number; a passage with number 0 gets the next free one."""
     row = to_row(passage)
     number = connection.execute(
-        f"INSERT INTO passages ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING number",  # noqa: S608 - names are ours
+        f"INSERT INTO passages ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING number",
         (passage.number or None, *row),
     ).fetchone()[0]
     connection.execute("INSERT INTO passage_words (rowid, searched) VALUES (?, ?)", (number, row[5]))
@@ -50,7 +50,7 @@ def replace_passages(
     origin_ids = {str(origin) for origin in origins}
     all_origin_ids = list(origin_ids | {str(passage.origin) for passage in passages})
     stored: dict[Row, list[int]] = defaultdict(list)
-    for row in select_by_values(connection, f"SELECT {COLUMNS} FROM passages WHERE origin", all_origin_ids):  # noqa: S608 - names are ours
+    for row in select_by_values(connection, f"SELECT {COLUMNS} FROM passages WHERE origin", all_origin_ids):
         stored[row[1:]].append(row[0])
     kept = [found.pop(0) if (found := stored[to_row(passage)]) else 0 for passage in passages]
     deleted = delete_passages(

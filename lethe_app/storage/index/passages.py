@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -13,8 +12,8 @@ from lethe_app.domain.passage import Passage, PassageKind
 from lethe_app.storage.database import Store, in_transaction
 from lethe_app.storage.index import passage_rows, term_positions
 from lethe_app.storage.index.passage_rows import COLUMNS, from_row
-from lethe_app.storage.index.term_positions import NO_OCCURRENCES, Occurrences, TermPassages
-from lethe_app.storage.row_mapping import select_by_values
+from lethe_app.storage.index.term_positions import Occurrences, TermPassages
+from lethe_app.storage.row_mapping import json_list, select_by_values
 
 KINDS = tuple(PassageKind)
 """Kinds of passages in the order in which `Passages.encoded_rows` numbers them."""
@@ -89,10 +88,7 @@ class Passages(Store):
     @in_transaction
     def read(self, connection: sqlite3.Connection, numbers: Sequence[int]) -> dict[int, Passage]:
         """Return the passages of these numbers that exist."""
-
-        if not numbers:
-            return {}
-        found = select_by_values(connection, f"SELECT {COLUMNS} FROM passages WHERE number", numbers)  # noqa: S608 - names are ours
+        found = select_by_values(connection, f"SELECT {COLUMNS} FROM passages WHERE number", numbers)
         return {row[0]: from_row(row) for row in found}
 
     @in_transaction
@@ -111,7 +107,7 @@ class Passages(Store):
                                 || replace(source, '-', ''), '')
             FROM (SELECT number, kind, source, origin, time, searched FROM passages
                   WHERE owner = ? AND number > ? ORDER BY number LIMIT ?)
-        """  # noqa: S608 - names are ours
+        """
         return _select_text(connection, query, (owner, after, ROWS_PER_QUERY))
 
     # Vectors
@@ -123,7 +119,7 @@ class Passages(Store):
         """
         found = select_by_values(
             connection,
-            f"SELECT {COLUMNS} FROM passages WHERE number",  # noqa: S608 - names are ours
+            f"SELECT {COLUMNS} FROM passages WHERE number",
             [item.passage for item in vectors],
         )
         stored = {row[0]: row[1:] for row in found}
@@ -152,7 +148,7 @@ class Passages(Store):
         """
         if not _count_without_vectors(connection, embedder):  # nearly always, and far quicker than looking at each
             return []
-        rows = connection.execute(query, (json.dumps(list(owners)), embedder))
+        rows = connection.execute(query, (json_list(owners), embedder))
         return [UUID(source) for (source,) in rows]
 
     @in_transaction
@@ -161,7 +157,7 @@ class Passages(Store):
         query = f"""
             SELECT {COLUMNS} FROM passages WHERE number > ? AND NOT EXISTS
                 (SELECT 1 FROM passage_vectors WHERE passage = number AND embedder = ?) ORDER BY number DESC LIMIT ?
-        """  # noqa: S608 - names are ours
+        """
         last = connection.execute("SELECT coalesce(max(number), 0) FROM passages").fetchone()[0]
         found = connection.execute(query, (last - NEWEST_SEARCHED, embedder, limit)).fetchall()
         if not found:  # counted first: with a limit above their number, the query would search all passages
@@ -221,11 +217,6 @@ class Passages(Store):
         ]
 
     # Full text
-
-    @in_transaction
-    def occurrences(self, connection: sqlite3.Connection, words: Sequence[str]) -> Occurrences:
-        """Return every position of every word in all passages; a word matches all forms with the same stem."""
-        return term_positions.occurrences(connection, words) or NO_OCCURRENCES
 
     @in_transaction
     def occurrences_up_to(self, connection: sqlite3.Connection, words: Sequence[str], limit: int) -> Occurrences | None:

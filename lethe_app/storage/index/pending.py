@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from uuid import UUID
 
 from lethe_app.domain.chat import Role
 from lethe_app.storage.database import Store, in_transaction
+from lethe_app.storage.row_mapping import json_list
 
 # Place and opening must not depend on the deletion of other messages: those events do not queue this message again.
 MESSAGES_TO_INDEX = """
@@ -91,7 +91,7 @@ class PendingIndex(Store):
     @in_transaction
     def messages_to_index(self, connection: sqlite3.Connection, ids: Sequence[UUID]) -> list[PendingMessage]:
         """Return those of these messages that are neither hidden nor in the trash, by session and order of arrival."""
-        wanted = json.dumps([str(id_) for id_ in ids])
+        wanted = json_list(ids)
         return [_pending_message(row) for row in connection.execute(MESSAGES_TO_INDEX, (wanted,))]
 
     @in_transaction
@@ -107,7 +107,7 @@ class PendingIndex(Store):
             ("fact", "SELECT guid FROM facts"),
             ("document", "SELECT id FROM document_chunks"),
         ):
-            query = f"INSERT INTO passage_debts (kind, id) SELECT '{kind}', * FROM ({source})"  # noqa: S608 - names are ours
+            query = f"INSERT INTO passage_debts (kind, id) SELECT '{kind}', * FROM ({source})"
             connection.execute(query)
         connection.execute(_QUEUE_ORPHANS)
         connection.execute("INSERT INTO passage_words (passage_words) VALUES ('rebuild')")

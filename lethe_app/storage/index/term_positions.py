@@ -108,7 +108,7 @@ def _positions(
     """Return every position of every word; a word of several terms matches where these are adjacent."""
     query = f"""
         SELECT count(*), group_concat(doc), group_concat(offset) FROM (SELECT doc, offset FROM {table} WHERE term = ? LIMIT ?)
-    """  # noqa: S608 - names are ours
+    """
     result, remaining = Occurrences([], [], []), limit
     for position, terms in enumerate(words):
         positions: list[tuple[int, int]] = []

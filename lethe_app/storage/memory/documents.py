@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -13,7 +12,7 @@ from lethe_app.domain.passage import Document, DocumentChunk
 from lethe_app.errors import StorageError
 from lethe_app.storage import redaction
 from lethe_app.storage.database import Store, in_transaction
-from lethe_app.storage.row_mapping import storable_text
+from lethe_app.storage.row_mapping import json_list, storable_text
 
 _SELECT = """
 SELECT d.guid, d.owner, d.title, d.path, d.digest, d.size, d.added, d.trouble,
@@ -46,7 +45,7 @@ class DocumentStore(Store):
         texts = (guid, document.owner, document.title, document.path, document.digest)
         values = (*map(storable_text, texts), document.size, document.added.isoformat(), storable_text(document.trouble))
         connection.execute(_SAVE, values)
-        deleted = connection.execute(_DELETE_OTHERS, (guid, json.dumps([str(chunk.id) for chunk in chunks]))).rowcount
+        deleted = connection.execute(_DELETE_OTHERS, (guid, json_list(chunk.id for chunk in chunks))).rowcount
         connection.executemany(
             _SAVE_CHUNK,
             [
@@ -75,13 +74,13 @@ class DocumentStore(Store):
     def documents_of(self, connection: sqlite3.Connection, owners: Iterable[str]) -> list[Document]:
         """Return the documents of these owners, by title."""
         where = "WHERE d.owner IN (SELECT value FROM json_each(?)) ORDER BY d.title COLLATE NOCASE, d.added"
-        return [_to_document(row) for row in connection.execute(f"{_SELECT} {where}", (json.dumps(list(owners)),))]
+        return [_to_document(row) for row in connection.execute(f"{_SELECT} {where}", (json_list(owners),))]
 
     @in_transaction
     def chunks(self, connection: sqlite3.Connection, ids: Sequence[UUID]) -> dict[UUID, DocumentChunk]:
         """Return those of these passages that exist."""
         where = "WHERE c.id IN (SELECT value FROM json_each(?))"
-        rows = connection.execute(f"{_SELECT_CHUNKS} {where}", (json.dumps([str(id_) for id_ in ids]),))
+        rows = connection.execute(f"{_SELECT_CHUNKS} {where}", (json_list(ids),))
         return {UUID(row[0]): _to_chunk(row) for row in rows}
 
     @in_transaction

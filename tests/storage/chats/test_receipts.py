@@ -23,7 +23,7 @@ from lethe_app.domain.prompt import (
     ReceiptEntry,
 )
 from lethe_app.storage.chats.archive_jobs import ArchiveJobs
-from lethe_app.storage.chats.receipts import Receipts, count_deletions
+from lethe_app.storage.chats.receipts import Receipts, ReplyReceipt, count_deletions, save_receipt
 from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.database import Database
 from lethe_app.storage.memory.facts import FactStore
@@ -46,8 +46,9 @@ SPANS = [
 
 
 @pytest.fixture
-def receipts(database: Database) -> Receipts:
-    return Receipts(database, max_prompts=3)
+def receipts(database: Database, monkeypatch: pytest.MonkeyPatch) -> Receipts:
+    monkeypatch.setattr("lethe_app.storage.chats.receipts.MAX_STORED_PROMPTS", 3)
+    return Receipts(database)
 
 
 @pytest.fixture
@@ -60,8 +61,12 @@ async def stored_deletions(database: Database, persona_id: str = "mara") -> int:
     return await database.run(lambda connection: count_deletions(connection, persona_id))
 
 
-async def keep(receipts: Receipts, database: Database, message: Message, persona_id: str = "mara") -> None:
-    await receipts.save_receipt(message.id, ENTRY, persona_id, SPANS, await stored_deletions(database, persona_id))
+async def keep(
+    database: Database, message: Message, persona_id: str = "mara", entry: ReceiptEntry = ENTRY, deletions: int | None = None
+) -> None:
+    known = deletions if deletions is not None else await stored_deletions(database, persona_id)
+    receipt = ReplyReceipt(entry, persona_id, SPANS, known)
+    await database.run(lambda connection: save_receipt(connection, message.id, receipt))
 
 
 async def spans_of(receipts: Receipts, message: Message) -> tuple[PromptSpan, ...]:
@@ -69,7 +74,7 @@ async def spans_of(receipts: Receipts, message: Message) -> tuple[PromptSpan, ..
 
 
 async def test_a_stored_receipt_can_be_read(receipts: Receipts, reply: Message, database: Database):
-    await keep(receipts, database, reply)
+    await keep(database, reply)
 
     assert await receipts.get(reply.id, 0) == ENTRY
     assert await spans_of(receipts, reply) == tuple(SPANS)
@@ -79,10 +84,10 @@ async def test_a_stored_receipt_can_be_read(receipts: Receipts, reply: Message, 
 async def test_every_alternative_has_its_own_receipt(
     receipts: Receipts, chats: SessionStore, reply: Message, database: Database
 ):
-    await keep(receipts, database, reply)
+    await keep(database, reply)
     await store_alternative(database, reply.id, Alternative(content="Under the stone."))
     other = ReceiptEntry(Receipt((), 5, 1000, 100, "model"))
-    await receipts.save_receipt(reply.id, other, "mara", [], 0)
+    await keep(database, reply, entry=other)
 
     assert (await receipts.get(reply.id, 0), await receipts.get(reply.id, 1)) == (ENTRY, other)
 
@@ -91,7 +96,7 @@ async def test_a_receipt_follows_its_alternative_when_another_is_removed(
     receipts: Receipts, chats: SessionStore, reply: Message, database: Database
 ):
     await store_alternative(database, reply.id, Alternative(content="Under the stone."))
-    await keep(receipts, database, reply)
+    await keep(database, reply)
 
     await chats.remove_alternative(reply.id, 0)
 
@@ -104,7 +109,7 @@ async def test_only_the_newest_prompts_but_all_receipts_are_kept(
 ):
     replies = [await chats.add_message(say(f"{number}", Role.ASSISTANT)) for number in range(5)]
     for reply in replies:
-        await keep(receipts, database, reply)
+        await keep(database, reply)
 
     assert [bool(await spans_of(receipts, reply)) for reply in replies] == [False, False, True, True, True]
     assert all([await receipts.get(reply.id, 0) for reply in replies])
@@ -115,7 +120,7 @@ async def test_nothing_is_stored_for_a_deleted_message(
 ):
     await chats.delete_message(reply.id)
 
-    await keep(receipts, database, reply)
+    await keep(database, reply)
 
     assert await receipts.get(reply.id, 0) is None
 
@@ -123,7 +128,7 @@ async def test_nothing_is_stored_for_a_deleted_message(
 async def test_receipt_and_prompt_are_erased_with_their_message(
     receipts: Receipts, chats: SessionStore, database: Database, reply: Message
 ):
-    await keep(receipts, database, reply)
+    await keep(database, reply)
     await chats.delete_message(reply.id)
     await chats.purge(1, datetime.now(UTC) + timedelta(days=3))
 
@@ -134,7 +139,7 @@ async def test_receipt_and_prompt_are_erased_with_their_message(
 async def test_receipt_and_prompt_are_erased_with_their_session(
     receipts: Receipts, chats: SessionStore, database: Database, session: ChatSession, reply: Message
 ):
-    await keep(receipts, database, reply)
+    await keep(database, reply)
     await chats.delete_session(session.guid)
     await chats.purge(1, datetime.now(UTC) + timedelta(days=3))
 
@@ -201,7 +206,7 @@ async def test_a_deletion_deletes_all_stored_prompts_of_the_persona(
     session: ChatSession,
     reply: Message,
 ):
-    await keep(receipts, database, reply)
+    await keep(database, reply)
 
     await forget(database, session)
 
@@ -220,14 +225,14 @@ async def test_a_prompt_built_before_a_deletion_is_not_stored_after_it(
     begun = await stored_deletions(database)
     await forget(database, session)
 
-    await receipts.save_receipt(reply.id, ENTRY, "mara", SPANS, begun)
+    await keep(database, reply, deletions=begun)
 
     assert await spans_of(receipts, reply) == ()
     assert await receipts.get(reply.id, 0) == ENTRY
 
 
 async def test_prompts_of_other_personas_stay(receipts: Receipts, database: Database, session: ChatSession, reply: Message):
-    await keep(receipts, database, reply, "somebody-else")
+    await keep(database, reply, "somebody-else")
 
     for forget in (fact_forgotten, memory_forgotten):
         await forget(database, session)
@@ -238,7 +243,7 @@ async def test_prompts_of_other_personas_stay(receipts: Receipts, database: Data
 async def test_learning_and_archiving_delete_no_prompt(
     receipts: Receipts, database: Database, session: ChatSession, chats: SessionStore, reply: Message
 ):
-    await keep(receipts, database, reply)
+    await keep(database, reply)
     fact = ExtractedFact(fact="Tomas hid the key.")
     await FactStore(database).save_facts("mara", fact)
     await FactStore(database).save_facts(
@@ -254,7 +259,7 @@ async def test_learning_and_archiving_delete_no_prompt(
 
 
 async def test_all_stored_prompts_of_a_persona_can_be_deleted(receipts: Receipts, reply: Message, database: Database):
-    await keep(receipts, database, reply)
+    await keep(database, reply)
 
     await receipts.delete_prompts("mara")
 
@@ -262,7 +267,7 @@ async def test_all_stored_prompts_of_a_persona_can_be_deleted(receipts: Receipts
 
 
 async def test_a_receipt_of_another_version_counts_as_missing(receipts: Receipts, database: Database, reply: Message):
-    await keep(receipts, database, reply)
+    await keep(database, reply)
     await database.run(lambda c: c.execute("UPDATE receipts SET value = '{}'").rowcount)
     await database.run(lambda c: c.execute("UPDATE kept_prompts SET spans = x'00ff'").rowcount)
 
@@ -273,7 +278,7 @@ async def test_a_receipt_of_another_version_counts_as_missing(receipts: Receipts
 async def test_receipts_contain_no_text_of_a_deleted_prompt(
     receipts: Receipts, database: Database, session: ChatSession, reply: Message
 ):
-    await keep(receipts, database, reply)
+    await keep(database, reply)
     await fact_forgotten(database, session)
 
     rows = await database.run(lambda c: [*c.execute("SELECT * FROM receipts"), *c.execute("SELECT * FROM forgettings")])
