@@ -10,7 +10,7 @@ import pytest
 
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.persona import Persona
-from lethe_app.errors import FileError, LetheError, ReadOnly
+from lethe_app.errors import FileError, ReadOnly
 
 
 def own(services: AppServices, name: str, content: object, folder: str = "personas") -> Path:
@@ -27,24 +27,6 @@ async def test_characters_and_the_users_own_selves_are_told_apart(services: AppS
     assert {"mira", "mira-test"} <= set(names)
     assert "tomas" not in names
     assert "tomas" in selves
-
-
-async def test_personas_are_sorted_by_name(services: AppServices):
-    names = [persona.name.casefold() for persona in await services.library.personas()]
-
-    assert names == sorted(names)
-
-
-async def test_the_users_file_wins_and_ours_comes_back_when_it_is_deleted(services: AppServices):
-    shipped = await services.library.persona("mira")
-    await services.library.save_persona(shipped.model_copy(update={"tagline": "retired"}))
-    mine = (await services.library.persona("mira")).tagline
-
-    await services.library.delete_persona("mira")
-
-    assert mine == "retired"
-    assert await services.library.persona("mira") == shipped
-    assert [persona.unique_name for persona in await services.library.personas()].count("mira") == 1
 
 
 async def test_a_new_persona_gets_a_file_of_its_own_and_every_change_is_told(services: AppServices):
@@ -87,20 +69,6 @@ async def test_what_ships_with_the_program_cannot_be_deleted_and_nothing_is_told
     assert reported == []
 
 
-@pytest.mark.parametrize("name", ["../settings", "..", "", "a/b", ".hidden", "C:evil", "nul\0"])
-async def test_no_name_leads_out_of_the_folder(services: AppServices, name: str):
-    for attempt in (
-        services.library.persona,
-        services.library.delete_persona,
-        services.library.sampler,
-        services.library.system_preset,
-    ):
-        with pytest.raises(LetheError):
-            await attempt(name)
-
-    assert services.paths.settings.exists()
-
-
 async def test_an_edit_by_hand_is_seen_at_once(services: AppServices):
     own(services, "mira-test", {"name": "Mira", "tagline": "admiral"})
 
@@ -123,42 +91,6 @@ async def test_every_file_that_cannot_be_read_is_listed_with_its_field_and_the_r
     assert (problems["wrong"].field, problems["w"].field, problems["s"].field) == ("worlds", "entries", "temperature")
     assert all(str(problem.path) in problem.message for problem in problems.values())
     assert "mira-test" in [persona.unique_name for persona in await services.library.personas()]
-
-
-async def test_a_broken_version_of_ours_is_a_problem_and_ours_serves(services: AppServices):
-    own(services, "mira", '{"name": 7}')
-
-    served = await services.library.persona("mira")
-    (problem,) = await services.library.errors()
-
-    assert served.name == "Mira"
-    assert problem.field == "name"
-
-
-async def test_saving_over_a_broken_file_keeps_what_was_broken(services: AppServices):
-    path = own(services, "mira", '{"name": 7, "bio": "years of work"}')
-
-    await services.library.save_persona(Persona(unique_name="mira", name="Mira"))
-
-    (kept,) = (services.paths.trash / "personas").iterdir()
-    assert "years of work" in kept.read_text(encoding="utf-8")
-    assert json.loads(path.read_text(encoding="utf-8"))["name"] == "Mira"
-
-
-async def test_avatars_are_found_in_both_folders_the_users_first(services: AppServices):
-    mira = await services.library.persona("mira")
-    ours = services.library.avatar(mira)
-    (services.paths.personas / mira.avatar).write_bytes(b"<svg/>")
-
-    theirs = services.library.avatar(mira)
-
-    assert ours == services.paths.shipped_personas / mira.avatar
-    assert theirs == services.paths.personas / mira.avatar
-
-
-@pytest.mark.parametrize("avatar", ["", "gone.png", "../settings.json", "/etc/passwd"])
-def test_a_picture_that_is_not_there_or_elsewhere_is_none(services: AppServices, avatar: str):
-    assert services.library.avatar(Persona(name="Ada", avatar=avatar)) is None
 
 
 async def test_worlds_and_presets_of_the_user_stand_beside_ours(services: AppServices):

@@ -39,16 +39,6 @@ async def praised(talk: Talk, times: int) -> list[TurnOutcome]:
     return [await talk.say("Well done, I love it.") for _time in range(times)]
 
 
-async def test_praise_improves_the_mood_and_the_prompt_says_so_once(talk: Talk):
-    turns = await praised(talk, 4)
-
-    reported = [outcome.memory.mood for outcome in turns]
-    assert reported == ["Mira feels rested.", "", "Mira feels happy now.", ""]
-    assert "Mira feels happy now." in await talk.prompt_of(turns[2])
-    assert "happy" not in await talk.prompt_of(turns[3])
-    assert (await talk.services.moods.load_mood(MIRA)).feelings["cheer"].why == MoodCause.PRAISE
-
-
 async def test_the_mood_changes_no_stable_part_of_the_prompt(talk: Talk):
     turns = await praised(talk, 3)
     prompt, later = (
@@ -93,16 +83,6 @@ async def test_who_has_no_moods_is_never_moved(talk: Talk, switch: str):
 
     assert {outcome.memory.mood for outcome in turns} == {""}
     assert await cheer(talk.services) == pytest.approx(before, abs=1e-4)
-
-
-async def test_a_steady_mood_is_told_and_never_moves(talk: Talk):
-    await talk.services.preferences.set(static_mood=True)
-    before = (await talk.services.moods.load_mood(MIRA)).values
-
-    turns = await praised(talk, 4)
-
-    assert (await talk.services.moods.load_mood(MIRA)).values == before
-    assert [outcome.memory.mood for outcome in turns] == ["Mira feels rested.", "", "", ""]
 
 
 async def test_the_note_at_a_return_says_the_mood_and_the_turn_does_not_repeat_it(talk: Talk):

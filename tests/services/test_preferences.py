@@ -91,17 +91,6 @@ async def test_changes_made_at_once_are_all_kept(services: AppServices):
     assert [on_disk(services)[name] for name in ("add_names", "show_hidden", "mlock", "welcomed")] == [True] * 4
 
 
-async def test_what_a_newer_version_wrote_is_kept(tmp_path: Path):
-    paths = Paths.standard(tmp_path)
-    paths.settings.write_text(json.dumps({"font_size": 18, "hologram": {"depth": 3}}), encoding="utf-8")
-    services = await build(paths, engine="echo")
-
-    await services.preferences.set(font_size=19)
-    await services.close()
-
-    assert (on_disk(services)["font_size"], on_disk(services)["hologram"]) == (19, {"depth": 3})
-
-
 async def test_a_value_in_another_form_is_answered_with_an_example(services: AppServices):
     with pytest.raises(LetheError, match="“Quiet hours from” cannot be set to “ten”") as raised:
         await services.preferences.set(agent_quiet_from="ten")

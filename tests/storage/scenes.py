@@ -11,7 +11,7 @@ from lethe_app.domain.passage import Passage
 from lethe_app.domain.recall import TurnMemory
 from lethe_app.storage.chats import messages
 from lethe_app.storage.database import Database
-from lethe_app.storage.index import passage_rows
+from lethe_app.storage.index import passages as passage_store
 from lethe_app.storage.memory.turn_memories import TurnEffects, TurnMemories
 
 
@@ -28,12 +28,12 @@ async def store_alternative(database: Database, message_id: UUID, alternative: A
 
 async def store_passages(database: Database, passages: Sequence[Passage]) -> list[int]:
     """Insert passages beside those that are stored, and return their numbers."""
-    return await database.run(lambda connection: [passage_rows.insert_passage(connection, passage) for passage in passages])
+    return await database.run(lambda connection: [passage_store.insert_passage(connection, passage) for passage in passages])
 
 
 async def remove_passages(database: Database, numbers: Sequence[int]) -> list[int]:
     """Delete passages and return the numbers that existed."""
-    return await database.run(lambda connection: passage_rows.delete_passages(connection, numbers))
+    return await database.run(lambda connection: passage_store.delete_passages(connection, numbers))
 
 
 async def is_word_index_consistent(database: Database) -> bool:

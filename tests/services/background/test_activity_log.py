@@ -16,12 +16,11 @@ from lethe_app.composition.app_services import AppServices
 from lethe_app.config.options import SearchProvider
 from lethe_app.domain.agent_runs import ProducedKind, RunOutcome, TaskRun
 from lethe_app.domain.chat import ChatSession
-from lethe_app.domain.facts import MadeBy
 from lethe_app.domain.web import InquiryState
 from lethe_app.errors import LetheError
 from lethe_app.plugins import Plugin
 from lethe_app.services.background.activity_log import NOTEBOOKS, RESEARCH, WORK_BY_NAME, ActivityEntry
-from tests.services.past_sessions import NUTS, answers, archive, concluded, copy_home, hold, opened, trusted
+from tests.services.past_sessions import NUTS, answers, archive, concluded, hold, trusted
 from tests.services.tasks import Clock, Scripted, kept_runs, nothing
 from tests.services.turns import MIRA, until
 from tests.web.server import Reply, Site, page, serving
@@ -263,26 +262,6 @@ async def test_it_is_seen_while_it_lasts_and_can_be_stopped_there(services: AppS
     assert [made.kind for made in run.made] == [ProducedKind.REPORT]
 
 
-async def test_after_the_program_was_killed_in_the_middle_of_it_the_list_says_so(services: AppServices, tmp_path: Path):
-    async with looking_up(services, tmp_path, PLAN, FOUND, "x " * 4000, delay=0.01):
-        await services.research.start_inquiry(MIRA, "The lighthouse of Brenn")
-
-        async def writes() -> bool:
-            return any(one.step.endswith("Writing the report") for one in services.background_runner.all_running)
-
-        await until(writes)
-        assert [run.outcome for run in await services.activity_log.list_runs()] == [
-            None
-        ]  # the first look takes it for no lost one
-        copy = await copy_home(services, tmp_path / "as it was")
-        services.research.stop()
-
-    async with opened(copy) as again:
-        (run,) = await again.activity_log.list_runs()
-        assert run.outcome is RunOutcome.LOST
-        assert [made.title for made in run.made] == ["The lighthouse of Brenn"]
-
-
 async def test_a_report_can_be_taken_back(services: AppServices, tmp_path: Path):
     enough = {"is_enough": True, "next_queries": []}
     async with looking_up(services, tmp_path, PLAN, FOUND, REPORT, enough):
@@ -336,16 +315,6 @@ async def test_what_rules_alone_archive_costs_nothing_and_is_not_listed(services
     await over(services, *NUTS)
 
     assert await kept_runs(services) == []
-
-
-async def test_no_conversation_is_refused_where_nothing_is_left_for_today(services: AppServices, tmp_path: Path):
-    await services.preferences.set(agent_day_tokens=100)
-    await spend(services, 200)
-
-    session = await archived_by_model(services, tmp_path)
-
-    parts = (await services.archive_queue.parts(session.guid)).values()
-    assert {one.made_by for one in parts} == {MadeBy.MODEL}
 
 
 async def test_an_archive_that_is_paused_made_way_and_is_not_shown_twice_while_it_lasts(services: AppServices, tmp_path: Path):

@@ -162,18 +162,6 @@ async def test_facts_are_merged_too_and_keep_what_said_them(services: AppService
     assert {one.guid for one in await services.facts.facts_of(MIRA)} == {one.guid for one in (*twins, own_word)}
 
 
-async def test_a_run_is_undone_with_all_its_changes(services: AppServices, dream):
-    await services.preferences.set(dreams_apply=True)
-    await own(services)
-    await own(services)
-    await dream()
-
-    await services.background_runner.undo((await newest(services)).id)
-
-    assert await contents(services) == [PIP, PIP]
-    assert [one.state for one in await services.dreams.changes_of(MIRA)] == [ChangeState.REVERTED]
-
-
 async def test_a_model_files_single_notes_and_drops_noise_once(services: AppServices, dream, tmp_path: Path, clock: Clock):
     clock.go_on(hours=1)
     dog = await own(services)

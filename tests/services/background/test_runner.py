@@ -17,7 +17,7 @@ from lethe_app.domain.agent_runs import RunOutcome
 from lethe_app.errors import LetheError
 from lethe_app.services.background import runner
 from tests.conftest import Silence
-from tests.services.past_sessions import copy_home, opened, trusted
+from tests.services.past_sessions import trusted
 from tests.services.tasks import (
     Clock,
     Scripted,
@@ -277,19 +277,6 @@ async def test_the_user_comes_back_and_the_model_is_free_at_once(services: AppSe
     assert services.background_runner.running_task is None
 
 
-async def test_what_gave_way_is_taken_up_when_the_user_has_gone_again(services: AppServices, clock: Clock):
-    task = await employ(services, Scripted(for_ever))
-    leave(services, clock)
-    looking = await underway(services)
-    services.idleness.record_action()
-    await looking
-
-    task.action = nothing
-    await leave_and_run(services, clock)
-
-    assert [run.outcome for run in await kept_runs(services)] == [RunOutcome.NOTHING, RunOutcome.GAVE_WAY]
-
-
 async def test_a_user_who_comes_back_while_it_is_looked_for_something_to_do_is_noticed(services: AppServices, clock: Clock):
     class Slow(Scripted):
         async def observe(self, view: object) -> bool:
@@ -373,22 +360,6 @@ async def test_a_fault_in_its_code_harms_nobody_and_is_logged_without_what_was_s
     quiet_log.records.clear()
 
 
-async def test_a_task_that_cannot_even_look_has_failed(services: AppServices, clock: Clock):
-    class Blind(Scripted):
-        async def observe(self, view: object) -> bool:
-            raise LetheError("It is too dark.")
-
-    task = Blind(nothing)
-    await employ(services, task)
-    await leave_and_run(services, clock)
-    for _minutes in range(9):
-        await services.background_runner.run_next_task()
-        clock.go_on(minutes=1)
-
-    (run,) = await kept_runs(services)
-    assert (run.outcome, run.trouble, task.began) == (RunOutcome.FAILED, "It is too dark.", 0)
-
-
 async def test_a_task_that_returns_nonsense_has_failed(services: AppServices, clock: Clock):
     async def nonsense(_scene: TaskContext) -> TaskResult:
         return "done"  # type: ignore[return-value] - that is the point
@@ -468,21 +439,6 @@ async def test_a_plugin_that_fails_three_times_in_a_row_is_switched_off_and_told
     assert task.began == 3
     assert services.preferences.current.tasks_off == ["something"]
     assert reported == ["“A little something” failed 3 times in a row and was switched off. The well is dry."]
-
-
-async def test_a_run_that_was_open_when_the_program_ended_is_told_as_lost(services: AppServices, clock: Clock, tmp_path: Path):
-    await employ(services, Scripted(for_ever))
-    leave(services, clock)
-    looking = await underway(services)
-    looking.cancel()  # as if it had never come to its end: what was written then is put back below
-    await asyncio.gather(looking, return_exceptions=True)
-    run = await newest(services)
-    await services.task_runs.save_run(run.model_copy(update={"outcome": None, "ended": None}))
-
-    async with opened(await copy_home(services, tmp_path / "next")) as after:
-        await after.background_runner.run_next_task()
-
-        assert (await newest(after)).outcome is RunOutcome.LOST
 
 
 # by the user's wish

@@ -383,20 +383,3 @@ async def test_without_guests_nothing_names_a_speaker(talk: Talk):
 
     assert reply.speaker == "mira-test"
     assert part_of(await talk.services.prompt_inspector.prompt_of(reply.id), PromptPart.SPEAKER) == ""
-
-
-async def test_a_new_conversation_after_a_long_silence_has_the_same_guests(talk: Talk):
-    services = talk.services
-    await talk.says("“Aye.”")
-    for text in ("Good evening.", "And?"):
-        await speakers(services, talk.session, text)
-    await services.preferences.set(rotation_minutes=1)
-    await services.database.run(
-        lambda connection: connection.execute("UPDATE sessions SET last_activity = '2020-01-01T00:00:00.000000+00:00'")
-    )
-
-    await speakers(services, talk.session, "I am back.")
-
-    newest = (await services.sessions.list("mira-test"))[0]
-    assert newest.guid != talk.session.guid
-    assert (await services.sessions.open(newest.guid)).guests == ["wren", "oskar"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import replace
 from itertools import pairwise
@@ -22,7 +22,6 @@ from lethe_app.services.events import ModelReady, PromptBuilt, ReplyFinished, Tu
 from tests.prompt.templates import CHATML
 from tests.services.turns import Talk
 
-Says = Callable[..., object]
 CONTEXT, REPLY = 1024, 64
 
 
@@ -101,22 +100,6 @@ async def test_a_larger_context_brings_old_messages_back(talk: Talk):
 
     assert small > 0
     assert await first_number(talk) == 0
-
-
-async def test_a_message_that_was_the_first_may_be_deleted(talk: Talk):
-    services = talk.services
-    await services.preferences.set(context=CONTEXT, max_reply=REPLY)
-    await talk.says(*("and so on " * 10 for _turn in range(40)))
-    for turn in range(20):
-        await run_turn(services.chat.send(talk.session.guid, f"number {turn} " + "tell me more " * 8))
-    for message in await services.sessions.page(talk.session.guid, 0, 100):
-        if f"number {await first_number(talk)} " in message.content:
-            await services.message_editing.delete(talk.session.guid, message.id)
-            break
-
-    receipt, _usage, _message = await run_turn(services.chat.send(talk.session.guid, "And now?"))
-
-    assert receipt.prompt_tokens <= CONTEXT - REPLY
 
 
 async def test_another_wording_is_made_from_what_was_said_before_it(talk: Talk):

@@ -12,7 +12,6 @@ from lethe_app.brain.text.utterance import to_utterances
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import PartState, Role, SessionPart
 from lethe_app.domain.facts import MadeBy
-from lethe_app.errors import StorageError
 from lethe_app.services.extraction.conversation import ConversationExtraction
 from lethe_app.services.extraction.llm_facts import LlmFactExtraction
 from lethe_app.services.sessions.archive_parts import SessionArchiver, SessionFacts
@@ -69,14 +68,6 @@ async def test_a_conversation_of_two_messages_is_neither_summed_up_nor_lost(serv
     assert not found.content
     assert await services.archive_queue.parts(session.guid) == {}
     assert len(await services.sessions.outline(session.guid)) == len(lines)
-
-
-async def test_a_conversation_that_is_not_there_is_told(services: AppServices):
-    session = await hold(services, *NUTS)
-    await services.sessions.delete(session.guid)
-
-    with pytest.raises(StorageError):
-        await services.archive_queue.archive_session(session.guid)
 
 
 async def test_a_trusted_model_makes_every_part_and_progress_is_told(services: AppServices, script: Path):
@@ -344,34 +335,6 @@ async def test_any_conversation_can_be_told_anew_the_present_one_too(services: A
     facts = await services.facts.facts_of("mira-test")
     await services.archive_queue.archive_session(session.guid)
     assert await services.facts.facts_of("mira-test") == facts
-
-
-async def test_archiving_again_changes_nothing(services: AppServices):
-    session = await hold(services, *NUTS)
-    await services.archive_queue.archive_session(session.guid)
-    before, facts = await archived_parts(services, session), await services.facts.facts_of("mira-test")
-
-    for _time in range(2):
-        await services.archive_queue.update(session.guid)
-        await services.sessions.ensure_open(await services.sessions.open(session.guid))
-        await services.archive_queue.archive_session(session.guid)
-
-    assert await archived_parts(services, session) == before
-    assert await services.facts.facts_of("mira-test") == facts
-
-
-async def test_in_the_background_it_goes_on_at_the_next_start(services: AppServices, tmp_path: Path):
-    session = await hold(services, *NUTS)
-    await ArchiveJobs(services.database).start_archive(session.guid)
-    async with opened(await copy_home(services, tmp_path / "next")) as after:
-        done = asyncio.Event()
-        after.sessions.changed.add(lambda _persona: done.set())
-        after.archive_queue.background.start()
-        await asyncio.wait_for(done.wait(), 120)
-        await after.archive_queue.background.close()
-
-        assert (await after.sessions.open(session.guid)).content
-        assert await open_parts(after, session) == set()
 
 
 async def copies_of_every_moment(services: AppServices, folder: Path) -> list[Path]:

@@ -15,7 +15,7 @@ import pytest
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.clock import now
-from lethe_app.errors import FileError, StorageError
+from lethe_app.errors import StorageError
 from lethe_app.services.events import SessionReplaced
 
 Says = Callable[..., object]
@@ -47,14 +47,6 @@ async def test_the_newest_conversation_goes_on(services: AppServices, says: Says
     assert newest.guid == second.guid != first.guid
     assert (await services.sessions.resume("mira-test")).guid == first.guid
     assert [summary.guid for summary in await services.sessions.list("mira-test")] == [first.guid, second.guid]
-
-
-async def test_every_persona_has_its_own_conversations(services: AppServices):
-    mine = await services.sessions.resume("mira-test")
-    other = await services.sessions.resume("mira")
-
-    assert mine.guid != other.guid
-    assert [summary.guid for summary in await services.sessions.list("mira-test")] == [mine.guid]
 
 
 async def test_a_conversation_in_which_nobody_answered_is_used_again(services: AppServices, says: Says):
@@ -163,25 +155,6 @@ async def test_a_persona_without_a_greeting_waits_for_the_user(services: AppServ
     assert (await services.sessions.new("mira-test")).guid == session.guid
 
 
-async def test_a_greeting_is_the_personas_and_the_first_of_the_branch(services: AppServices):
-    session = await services.sessions.new("mira-test")
-
-    (greeting,) = await log(services, session)
-    (entry,) = await services.sessions.outline(session.guid)
-
-    assert (greeting.role, greeting.speaker, greeting.speaker_name) == (Role.ASSISTANT, "mira-test", "Mira")
-    assert session.leaf_id == greeting.id == entry.id
-    assert entry.length == len(greeting.content)
-    assert await services.sessions.message(greeting.id) == greeting
-
-
-async def test_a_persona_who_is_not_there_is_told_and_no_conversation_begun(services: AppServices):
-    with pytest.raises(FileError, match="nobody"):
-        await services.sessions.new("nobody")
-
-    assert await services.sessions.list("nobody") == []
-
-
 async def test_old_conversations_of_a_deleted_persona_can_still_be_read(services: AppServices):
     session = await services.sessions.new("mira-test")
     await services.library.delete_persona("mira-test")
@@ -259,13 +232,6 @@ async def test_a_conversation_that_is_not_there_is_told(services: AppServices):
         await services.sessions.rename(uuid4(), "x")
 
 
-async def test_pages_beyond_the_end_are_empty(services: AppServices):
-    session = await services.sessions.new("mira-test")
-
-    assert await services.sessions.page(session.guid, 5, 10) == []
-    assert len(await services.sessions.page(session.guid, 0, 10)) == 1
-
-
 async def silent_for(services: AppServices, session: ChatSession, minutes: float) -> None:
     """As if the conversation had been left so long ago."""
     database, moment = services.database, (now() - timedelta(minutes=minutes)).astimezone(UTC)
@@ -331,54 +297,6 @@ async def test_a_greeting_and_a_word_are_neither_summed_up_nor_deleted(services:
     assert not old.archived
     assert not old.content
     assert len(await log(services, session)) == 2
-
-
-@pytest.mark.parametrize(("minutes", "moves"), [(0, False), (59, False), (61, True), (10_000, True)])
-async def test_after_long_silence_the_next_words_begin_a_new_conversation(
-    services: AppServices, says: Says, minutes: int, moves: bool
-):
-    await says("Yes.", "Yes.")
-    session = await services.sessions.new("mira-test")
-    await send_message(services, session, "I am allergic to peanuts.")
-    await silent_for(services, session, minutes)
-
-    where = await belongs(services, session)
-
-    assert (where.guid != session.guid) is moves
-    assert (await services.sessions.open(session.guid)).archived is moves
-    if moves:
-        assert [message.content for message in await log(services, where)] == ["Hello again.", "Yes."]
-        assert where.user_id == session.user_id
-        assert (await services.sessions.resume("mira-test")).guid == where.guid
-
-
-async def test_silence_ends_nothing_where_the_user_does_not_want_it(services: AppServices, says: Says):
-    await services.preferences.set(rotation_minutes=0)
-    await says("Yes.", "Yes.")
-    session = await services.sessions.new("mira-test")
-    await send_message(services, session, "Hello.")
-    await silent_for(services, session, 100_000)
-
-    assert (await belongs(services, session)).guid == session.guid
-
-
-async def test_silence_does_not_end_what_hardly_began(services: AppServices, says: Says):
-    await says("Yes.")
-    session = await services.sessions.new("mira-test")
-    await silent_for(services, session, 100_000)
-
-    assert (await belongs(services, session)).guid == session.guid
-
-
-async def test_an_old_conversation_that_is_not_the_newest_goes_on_after_any_silence(services: AppServices, says: Says):
-    await says("Yes.", "Yes.", "Yes.")
-    old = await services.sessions.new("mira-test")
-    await send_message(services, old, "Hello.")
-    new = await services.sessions.new("mira-test")
-    await send_message(services, new, "Hello.")
-    await silent_for(services, old, 100_000)
-
-    assert (await belongs(services, old)).guid == old.guid
 
 
 async def test_a_clock_that_was_put_back_ends_nothing(services: AppServices, says: Says):

@@ -308,19 +308,6 @@ async def test_a_continued_conversation_ends_again_with_what_was_added_and_its_f
     assert any("bees" in fact.fact for fact in facts)
 
 
-async def test_one_that_is_continued_and_left_again_ends_after_the_silence(
-    services: AppServices, clock: Clock, evening: ChatSession
-):
-    clock.go_on(hours=10)
-    await is_archived(services, evening)
-    await services.sessions.reopen(evening.guid)
-    clock.go_on(minutes=59)
-    before = await is_archived(services, evening)
-    clock.go_on(minutes=1)
-
-    assert (before, await is_archived(services, evening)) == (False, True)
-
-
 async def test_another_wording_of_the_last_reply_continues_it_too(services: AppServices, clock: Clock, says: Says):
     await says("Yes.", "No.", "Perhaps.")
     session = await services.sessions.resume(MIRA)

@@ -98,15 +98,6 @@ async def test_nothing_of_the_call_is_ever_said(talk: Talk):
     assert (await talk.log())[-1].id == outcome.reply.id
 
 
-async def test_the_history_is_told_word_for_word_the_same_in_the_next_turn(talk: Talk):
-    await talk.says(call("dice_roll", dice="2d6"), "A good throw!", "And another.", template=HERMES)
-    first = await talk.say("Let us play.")
-    second = await talk.say("More.")
-    before, after = await talk.prompt_of(first), await talk.prompt_of(second)
-    assert '"dice": "2d6"' in before.split("Let us play.")[1]
-    assert after.startswith(before)
-
-
 async def test_prompts_tell_of_the_tools_only_where_they_are_on(talk: Talk):
     await talk.says("One.", "Two.", "Three.", template=HERMES)
     assert "memory_save" in await talk.prompt_of(await talk.say("A"))
@@ -193,13 +184,6 @@ async def test_nobody_is_asked_about_what_cannot_be(talk: Talk):
     assert results(outcome)[0].outcome is CallOutcome.FAILED
     failed = Degradation(kind=DegradationKind.TOOL_FAILED, values={"tool": "memory_delete"})
     assert failed in outcome.reply.current.degradations
-
-
-async def test_what_is_allowed_is_done(talk: Talk):
-    await talk.add_memory()
-    await talk.says(call("memory_delete", memory="The lamp"), "Gone.", template=HERMES)
-    await answering(talk.services, talk.session, "Forget the lamp.", PermissionAnswer.ALLOW)
-    assert not await talk.services.memory.memories(MIRA)
 
 
 async def test_always_holds_for_this_conversation_alone(talk: Talk):

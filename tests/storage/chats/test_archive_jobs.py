@@ -25,14 +25,6 @@ async def test_archiving_a_session_queues_every_part(parts: ArchiveJobs, chats: 
     assert {record.part for record in await parts.pending_parts()} == set(SessionPart)
 
 
-async def test_finished_parts_stay_finished_after_a_restart(parts: ArchiveJobs, session: ChatSession, database: Database):
-    await parts.start_archive(session.guid)
-    done = PartRecord(session.guid, SessionPart.TITLE, PartState.DONE, MadeBy.MODEL, "small", 1)
-    await parts.save_value(done)
-    assert (await ArchiveJobs(database).parts_of(session.guid))[SessionPart.TITLE] == done
-    assert SessionPart.TITLE not in {record.part for record in await parts.pending_parts()}
-
-
 async def test_a_part_written_by_the_user_is_not_made_again(parts: ArchiveJobs, session: ChatSession):
     await parts.start_archive(session.guid)
     mine = PartRecord(session.guid, SessionPart.SUMMARY, PartState.DONE, MadeBy.USER)

@@ -273,13 +273,3 @@ async def test_a_receipt_of_another_version_counts_as_missing(receipts: Receipts
 
     assert await receipts.get(reply.id, 0) is None
     assert await spans_of(receipts, reply) == ()
-
-
-async def test_receipts_contain_no_text_of_a_deleted_prompt(
-    receipts: Receipts, database: Database, session: ChatSession, reply: Message
-):
-    await keep(database, reply)
-    await fact_forgotten(database, session)
-
-    rows = await database.run(lambda c: [*c.execute("SELECT * FROM receipts"), *c.execute("SELECT * FROM forgettings")])
-    assert "key" not in repr(rows)

@@ -157,11 +157,6 @@ def test_bounds_are_reported(file: Path, value: object, problem: str):
         read_model(file, SamplerPreset)
 
 
-def test_a_missing_file_is_reported(file: Path):
-    with pytest.raises(FileError, match="does not exist"):
-        read_model(file, Persona)
-
-
 def test_a_folder_or_a_path_through_a_file_is_reported(file: Path):
     file.mkdir()
     (file / "x").touch()
@@ -235,13 +230,6 @@ def test_on_a_full_disk_the_old_file_is_intact(file: Path):
     assert [left.name for left in file.parent.iterdir()] == [file.name]
 
 
-def test_a_read_only_folder_is_reported(tmp_path: Path):
-    (tmp_path / "file").write_text("in the way")
-
-    with pytest.raises(StorageError, match=r"mara\.json could not be read or written"):
-        write_atomically(tmp_path / "file" / "mara.json", b"x")
-
-
 @pytest.mark.parametrize(
     ("number", "kind"),
     [(errno.ENOSPC, DiskFull), (errno.EACCES, ReadOnly), (errno.EROFS, ReadOnly), (errno.EIO, StorageError)],
@@ -256,14 +244,6 @@ def test_errors_of_the_system_become_storage_errors(file: Path, number: int, kin
 def test_without_a_file_the_settings_are_the_defaults_and_nothing_is_written(settings_file: SettingsFile, tmp_path: Path):
     assert settings_file.load() == Settings()
     assert list(tmp_path.iterdir()) == []
-
-
-def test_settings_are_read_as_they_were_saved(settings_file: SettingsFile):
-    settings = Settings(font_size=20, model_folders=["/models/ä"], user_persona="me")
-
-    settings_file.save(settings)
-
-    assert settings_file.load() == settings
 
 
 @pytest.mark.parametrize(

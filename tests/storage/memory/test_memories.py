@@ -71,10 +71,6 @@ async def test_a_deleted_memory_is_in_the_trash_until_it_is_restored(memories: M
     assert await memories.memories_of("mara") == [LIGHTHOUSE]
 
 
-async def test_deleting_a_missing_memory_does_nothing(memories: MemoryStore):
-    assert await memories.delete([uuid4()]) == 0
-
-
 async def test_the_newest_comes_first_whatever_its_zone(memories: MemoryStore):
     early = datetime(2026, 5, 2, 9, tzinfo=timezone(timedelta(hours=12)))
     late = datetime(2026, 5, 2, 2, tzinfo=timezone(timedelta(hours=-8)))
