@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from uuid import UUID
 
@@ -213,7 +213,9 @@ class BackgroundRunner:
             self.background.wake()
         elif self.pause_reason is None:
             await self._session_timeout.archive_timed_out()
-            for due_task in await self._runtime.list_due(await self._all_personas(), now()):
+            if self._personas is None:
+                self._personas = await self._services.stored.library.personas()
+            for due_task in await self._runtime.list_due(self._personas, now()):
                 if await self._session_timeout.is_settled(due_task.persona.unique_name) and await self._run_due(due_task):
                     return
 
@@ -238,7 +240,10 @@ class BackgroundRunner:
         the task is recorded as a failed run.
         """
         try:
-            if await self._observe_task(due_task):
+            participants = await self._participants.load_for_persona(due_task.persona.unique_name)
+            last_run = await self._runtime.last_run(due_task, now())
+            view = StoredTaskView(self._services, due_task.registered.name, participants, last_run)
+            if await has_work(due_task.registered.task, view):
                 return True
             self._runtime.postpone(due_task, now())
             if is_requested:
@@ -246,16 +251,6 @@ class BackgroundRunner:
         except LetheError as error:
             await self._record_skipped_run(due_task, RunOutcome.FAILED, trouble=error.message)
         return False
-
-    async def _observe_task(self, due_task: DueTask) -> bool:
-        participants = await self._participants.load_for_persona(due_task.persona.unique_name)
-        return await has_work(
-            due_task.registered.task,
-            StoredTaskView(self._services, due_task.registered.name, participants, await self._last_run(due_task)),
-        )
-
-    async def _last_run(self, due_task: DueTask) -> TaskRun | None:
-        return await self._runtime.last_run(due_task, now())
 
     async def _record_skipped_run(self, due_task: DueTask, outcome: RunOutcome, summary: str = "", trouble: str = "") -> None:
         """Record a run that ended before it began."""
@@ -266,9 +261,8 @@ class BackgroundRunner:
         moment = now()
         participants = await self._participants.load_for_persona(due_task.persona.unique_name)
         recorder = await self._runtime.create_recorder(due_task, moment, is_requested=is_requested)
-        context = TaskApi(
-            self._services, due_task.registered.name, participants, await self._last_run(due_task), recorder, self._on_progress
-        )
+        last_run = await self._runtime.last_run(due_task, moment)
+        context = TaskApi(self._services, due_task.registered.name, participants, last_run, recorder, self._on_progress)
         seconds = MAX_RUN_SECONDS if is_requested else await self._runtime.time_left(due_task, moment)
         if not is_requested and self.pause_reason is not None:
             return  # the user came back while all this was looked up; from here on they are noticed
@@ -342,8 +336,3 @@ class BackgroundRunner:
     def _reset_due_times(self) -> None:
         self._personas = None
         self._runtime.reset_due_times()
-
-    async def _all_personas(self) -> Sequence[Persona]:
-        if self._personas is None:
-            self._personas = await self._services.stored.library.personas()
-        return self._personas

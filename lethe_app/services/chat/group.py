@@ -17,10 +17,10 @@ from lethe_app.domain.chat import ChatSession, Role
 from lethe_app.domain.persona import Persona
 from lethe_app.errors import ModelError
 from lethe_app.prompt.group import join_names
+from lethe_app.services.extraction.structured_output import StructuredOutput
 from lethe_app.services.library import Library
 from lethe_app.services.participants import Participants, ParticipantService
 from lethe_app.services.preferences import Preferences
-from lethe_app.services.tools.forced_call import AnswerModel
 from lethe_app.storage.chats.sessions import SessionStore
 
 MIN_NAME_CHARACTERS = 3
@@ -142,7 +142,7 @@ class GroupService:
         library: Library,
         participants: ParticipantService,
         preferences: Preferences,
-        answer_model: AnswerModel,
+        answer_model: StructuredOutput,
     ) -> None:
         self._session_store = session_store
         self._library = library

@@ -1,17 +1,28 @@
-"""Tools of a reply: their declarations in the prompt, and the services their calls need."""
+"""Tools of a reply: their declarations in the prompt, the services their calls need, and the call of a model without native
+tool calls: if the user's message makes a tool likely, it chooses one and fills in the arguments by structured output.
+"""
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any, ClassVar, Literal
 from uuid import UUID
 
+from pydantic import Field, ValidationError, create_model
+
+from lethe_app.brain.llm_schemas.archive import LlmAnswer
 from lethe_app.domain.chat import Alternative, ChatSession, Message
+from lethe_app.domain.clock import now
 from lethe_app.domain.model import LoadedModel
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.tools import PermissionAnswer, Tool, ToolCall
+from lethe_app.errors import ModelError
 from lethe_app.prompt.format.tool_calls import has_native_tools, with_tools
 from lethe_app.services.events import ToolPermissionRequested
+from lethe_app.services.extraction.structured_output import StructuredOutput
 from lethe_app.services.memory.working_memory import WorkingMemory, session_namespace
 from lethe_app.services.participants import Participants
 from lethe_app.services.preferences import Preferences
@@ -20,10 +31,8 @@ from lethe_app.services.prompting.model_format import ModelFormats
 from lethe_app.services.prompting.tool_messages import results_above
 from lethe_app.services.prompting.turn_context import TurnContext
 from lethe_app.services.sessions.reply_writer import ReplyWriter
-from lethe_app.services.tools.forced_call import AnswerModel, decide_call, find_likely_tools
-from lethe_app.services.tools.invocation import ToolServices
 from lethe_app.services.tools.registry import ToolRegistry
-from lethe_app.services.tools.turn import ToolTurn
+from lethe_app.services.tools.turn import ToolServices, ToolTurn
 from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.key_value import SessionState
 
@@ -96,7 +105,7 @@ class ToolTurnFactory:
         session_store: SessionStore,
         formats: ModelFormats,
         instructions: InstructionFile,
-        task_model: AnswerModel,
+        task_model: StructuredOutput,
         preferences: Preferences,
     ) -> None:
         """Create the factory. `task_model` must be usable within the turn."""
@@ -199,3 +208,65 @@ class ToolTurnFactory:
             if read_tool and keys
             else []
         )
+
+
+NO_TOOL = "none"
+MAX_OFFERED_TOOLS = 4
+MAX_MESSAGE_CHARACTERS = 1500
+
+
+class _ToolArguments(LlmAnswer):
+    """Arguments of one tool."""
+
+    max_tokens: ClassVar[int] = 220
+
+
+def find_likely_tools(tools: Sequence[Tool], text: str) -> list[Tool]:
+    """Return the tools whose hint matches the message, mostly none."""
+    words = " ".join(text.split())[:MAX_MESSAGE_CHARACTERS]
+    return [tool for tool in tools if tool.hint and re.search(tool.hint, words, re.IGNORECASE)][:MAX_OFFERED_TOOLS]
+
+
+async def decide_call(
+    task_model: StructuredOutput, tools: Sequence[Tool], user: str, persona: str, message: str
+) -> ToolCall | None:
+    """Return the call the model wants to make before it answers `message`; None if it wants none or gives no usable answer."""
+    placeholders = {"user": user, "persona": persona, "message": message[:MAX_MESSAGE_CHARACTERS]}
+    try:
+        name = await _choose_tool(task_model, tools, placeholders)
+        tool = next((candidate for candidate in tools if candidate.name == name), None)
+        if tool is None:
+            return None
+        if not tool.arguments.model_fields:
+            return ToolCall(name=name)
+        field_items = tool.arguments.model_fields.items()
+        fields = "\n".join(f"- {name}: {field_info.description or 'in words'}" for name, field_info in field_items)
+        today = f"{now().astimezone():%A %Y-%m-%d}"
+        tool_placeholders = {"tool": tool.name, "description": tool.description, "fields": fields, "today": today}
+        answer = await task_model.ask("tools_fill", build_answer_class(tool), **placeholders, **tool_placeholders)
+    except (ModelError, ValidationError):  # no usable answer: the reply is generated without a tool
+        return None
+    return ToolCall(name=tool.name, arguments=json.loads(answer.model_dump_json(exclude_defaults=True)))
+
+
+async def _choose_tool(task_model: StructuredOutput, tools: Sequence[Tool], placeholders: dict[str, str]) -> str:
+    names = [*(tool.name for tool in tools), NO_TOOL]
+    tool_list = "\n".join(f"- {tool.name}: {tool.description}" for tool in tools)
+    choices: Any = Literal[tuple(names)]
+    choice = create_model("Tool", __base__=LlmAnswer, tool=(choices, ...))
+    answer = await task_model.ask("tools_choose", choice, tools=tool_list, **placeholders)
+    return str(answer.tool)  # type: ignore[attr-defined]  # the field was just made
+
+
+def build_answer_class(tool: Tool) -> type[LlmAnswer]:
+    """Return an answer class with the fields of a tool's arguments. All fields are required, so that the model omits none."""
+    fields: dict[str, Any] = {
+        name: (field.annotation, _require_field(field)) for name, field in tool.arguments.model_fields.items()
+    }
+    return create_model("Arguments", __base__=_ToolArguments, **fields)
+
+
+def _require_field(field: Any) -> Any:  # noqa: ANN401 - pydantic's own type has no useful name
+    if field.is_required():
+        return Field(..., description=field.description)
+    return Field(default=field.get_default(call_default_factory=True), description=field.description)
