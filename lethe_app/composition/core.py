@@ -103,8 +103,7 @@ from lethe_app.storage.key_value import AppState, SessionState, TokenCounts
 from lethe_app.storage.memory.documents import DocumentStore
 from lethe_app.storage.memory.facts import FactStore
 from lethe_app.storage.memory.memories import MemoryStore
-from lethe_app.storage.memory.turn_memories import TurnMemories
-from lethe_app.storage.memory.world_usage import WorldUsage
+from lethe_app.storage.memory.turn_memories import TurnMemories, WorldUsage
 from lethe_app.storage.trash_listing import TrashListing
 
 if TYPE_CHECKING:

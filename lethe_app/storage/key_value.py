@@ -10,7 +10,7 @@ from uuid import UUID
 
 from lethe_app.storage.chats import incognito
 from lethe_app.storage.database import Store, in_transaction
-from lethe_app.storage.row_mapping import storable_text
+from lethe_app.storage.row_mapping import ColumnValue, json_text, save_row, storable_text
 
 MAX_COUNTS = 200_000
 """Maximum number of cached token counts; when it is exceeded, the cache is emptied."""
@@ -96,23 +96,21 @@ def app_values(connection: sqlite3.Connection, keys: Sequence[tuple[str, str]]) 
 
 def set_session_value(connection: sqlite3.Connection, session_id: UUID, key: str, value: object) -> None:
     """Set a session value inside the caller's transaction; None deletes the key."""
-    row_key = (str(session_id), key)
     table = "incognito_state" if incognito.is_session_incognito(connection, str(session_id)) else "session_state"
-    if value is None:
-        connection.execute(f"DELETE FROM {table} WHERE session_id = ? AND key = ?", row_key)
-    else:
-        row = (*row_key, storable_text(json.dumps(value, ensure_ascii=False)))
-        connection.execute(f"INSERT OR REPLACE INTO {table} (session_id, key, value) VALUES (?, ?, ?)", row)
+    _set_value(connection, table, {"session_id": str(session_id), "key": key}, value)
 
 
 def set_app_value(connection: sqlite3.Connection, scope: str, key: str, value: object) -> None:
     """Set a value of the app state inside the caller's transaction; None deletes the key."""
-    row_key = (storable_text(scope), storable_text(key))
+    _set_value(connection, "house_state", {"scope": storable_text(scope), "key": storable_text(key)}, value)
+
+
+def _set_value(connection: sqlite3.Connection, table: str, key: dict[str, ColumnValue], value: object) -> None:
     if value is None:
-        connection.execute("DELETE FROM house_state WHERE scope = ? AND key = ?", row_key)
+        condition = " AND ".join(f"{name} = :{name}" for name in key)
+        connection.execute(f"DELETE FROM {table} WHERE {condition}", key)
     else:
-        row = (*row_key, storable_text(json.dumps(value, ensure_ascii=False)))
-        connection.execute("INSERT OR REPLACE INTO house_state (scope, key, value) VALUES (?, ?, ?)", row)
+        save_row(connection, table, ", ".join(key), {**key, "value": json_text(value)})
 
 
 def _digest(text: str) -> bytes:

@@ -80,6 +80,18 @@ def json_list(values: Iterable[object]) -> str:
     return json.dumps([value if isinstance(value, int) else str(value) for value in values])
 
 
+def json_text(value: object) -> str:
+    """Return a value as the JSON text that is stored."""
+    return storable_text(json.dumps(value, ensure_ascii=False, default=_to_json_value))
+
+
+def select_dicts(connection: sqlite3.Connection, query: str, values: Sequence[object]) -> list[dict[str, ColumnValue]]:
+    """Return the rows of a query as dictionaries by column."""
+    cursor = connection.execute(query, values)
+    names = [column[0] for column in cursor.description]
+    return [dict(zip(names, row, strict=True)) for row in cursor]
+
+
 def insert(connection: sqlite3.Connection, table: str, row: Mapping[str, ColumnValue]) -> None:
     """Insert one row."""
     names = ", ".join(row)
@@ -162,7 +174,7 @@ def _to_column_value(value: object) -> ColumnValue:
     if isinstance(value, datetime):
         return value.isoformat()
     if isinstance(value, list | tuple | dict):
-        return storable_text(json.dumps(value, ensure_ascii=False, default=_to_json_value))
+        return json_text(value)
     assert isinstance(value, str | UUID), f"no column can hold a {type(value).__name__}"
     return storable_text(str(value))
 

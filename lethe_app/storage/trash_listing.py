@@ -95,18 +95,9 @@ class TrashListing(Store):
     def list_items(self, connection: sqlite3.Connection) -> list[Trashed]:
         """Return everything in the trash that can be restored."""
         return [
-            Trashed(
-                kind,
-                id_,
-                " ".join(title.split()),
-                datetime.fromisoformat(when),
-                size,
-                persona,
-                message_count,
-                session_title,
-            )
+            Trashed(kind, id_, " ".join(title.split()), datetime.fromisoformat(when), *details)
             for kind, query in QUERIES.items()
-            for id_, title, when, size, persona, message_count, session_title in connection.execute(query, (TITLE_CHARACTERS,))
+            for id_, title, when, *details in connection.execute(query, (TITLE_CHARACTERS,))
         ]
 
     @in_transaction

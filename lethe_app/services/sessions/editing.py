@@ -85,12 +85,7 @@ class SessionEditing:
 
     async def list_sessions(self, persona_id: str, limit: int | None = None) -> list[SessionLine]:
         """Return the persona's sessions, at most `limit`, newest activity first."""
-        return await self._lines.sessions_of(persona_id, limit=limit)
-
-    async def load_session_line(self, guid: UUID) -> SessionLine:
-        """Return one session as a list item. Raise StorageError if it does not exist."""
-        session = await self._session_store.session(guid)
-        return (await self._lines.sessions_of(session.persona_id, str(guid)))[0]
+        return await self._lines.sessions_of(persona_id, limit)
 
     async def select_branch_of(self, guid: UUID, message: UUID) -> bool:
         """Display the branch that contains a message; return True if another branch was displayed before."""

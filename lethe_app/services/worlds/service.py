@@ -23,7 +23,7 @@ from lethe_app.services.session_worlds import SESSION_WORLDS_KEY
 from lethe_app.storage.chats.receipts import Receipts
 from lethe_app.storage.database import Database
 from lethe_app.storage.key_value import SessionState
-from lethe_app.storage.memory.world_usage import WorldUsage
+from lethe_app.storage.memory.turn_memories import WorldUsage
 
 
 class WorldPurge:

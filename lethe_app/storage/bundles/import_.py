@@ -19,8 +19,17 @@ from lethe_app.storage.chats.session_events import EVENTS
 from lethe_app.storage.chats.session_merge import NOTES, WORLDS
 from lethe_app.storage.chats.session_row import insert_session, queue_for_indexing, update_session_row
 from lethe_app.storage.database import Store, in_transaction
+from lethe_app.storage.key_value import set_app_value, set_session_value
 from lethe_app.storage.memory.facts import FACTS
-from lethe_app.storage.row_mapping import MEMORY_COLUMNS, ColumnValue, column_values, insert, json_list, storable_text
+from lethe_app.storage.row_mapping import (
+    MEMORY_COLUMNS,
+    ColumnValue,
+    column_values,
+    insert,
+    json_list,
+    json_text,
+    storable_text,
+)
 
 UUIDS = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
@@ -84,7 +93,9 @@ class BundleImport(Store):
         persona = write_files()
         ids = IdMapping(persona.history, persona.entries)
         _store(connection, persona, ids, report_progress)
-        _store_app_state(connection, persona.app_state, ids)
+        for (scope, key), values in persona.app_state.items():
+            if values:
+                set_app_value(connection, scope, key, json.loads(ids.replace_ids(json_text(values))))
         report_progress(1.0)
         return ids
 
@@ -95,8 +106,8 @@ def _store(
     persona_id, history = persona.persona_id, persona.history
     for memory in history.memories:
         # A path in a bundle belongs to another computer, or was chosen by a stranger.
-        sources = ids.replace_ids(json.dumps(memory.sources, ensure_ascii=False))
-        overrides: dict[str, ColumnValue] = {"guid": ids.new_id(memory.guid), "path": "", "sources": storable_text(sources)}
+        sources = ids.replace_ids(json_text(memory.sources))
+        overrides: dict[str, ColumnValue] = {"guid": ids.new_id(memory.guid), "path": "", "sources": sources}
         insert(connection, "memories", {**column_values(memory, MEMORY_COLUMNS), **overrides, "persona_id": persona_id})
     for fact in history.facts:
         FACTS.save(
@@ -118,15 +129,6 @@ def _store(
         _store_conversation(connection, persona, conversation, ids)
 
 
-def _store_app_state(connection: sqlite3.Connection, app_state: Mapping[tuple[str, str], object], ids: IdMapping) -> None:
-    """Write values to the app state; empty ones are skipped."""
-    for (scope, key), values in app_state.items():
-        if values:
-            text = storable_text(ids.replace_ids(json.dumps(values, ensure_ascii=False)))
-            row = (storable_text(scope), storable_text(key), text)
-            connection.execute("INSERT OR REPLACE INTO house_state (scope, key, value) VALUES (?, ?, ?)", row)
-
-
 def _store_conversation(
     connection: sqlite3.Connection, persona: PersonaImport, conversation: BundledConversation, ids: IdMapping
 ) -> None:
@@ -145,8 +147,7 @@ def _store_conversation(
     state = {WORLDS: worlds, NOTES: conversation.record.session_notes, ORIGINAL: conversation.record.original}
     for key, value in state.items():
         if value:
-            text = storable_text(json.dumps(value, ensure_ascii=False))
-            insert(connection, "session_state", {"session_id": guid, "key": key, "value": text})
+            set_session_value(connection, UUID(guid), key, value)
     update_session_row(connection, guid)
     queue_for_indexing(connection, guid)
 
@@ -165,8 +166,7 @@ def _store_message(
     for event in message.switches:
         EVENTS.save(connection, event, message_id=id_)
     if message.turn is not None:
-        text = storable_text(ids.replace_ids(json.dumps(message.turn.model_dump(mode="json"), ensure_ascii=False)))
+        text = ids.replace_ids(json_text(message.turn))
         insert(connection, "turn_memories", {"message_id": id_, "value": text})
     if message.original:
-        text = storable_text(json.dumps(message.original, ensure_ascii=False))
-        insert(connection, "message_originals", {"message_id": id_, "value": text})
+        insert(connection, "message_originals", {"message_id": id_, "value": json_text(message.original)})

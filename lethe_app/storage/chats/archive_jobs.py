@@ -11,7 +11,7 @@ from lethe_app.domain.chat import ChatSession, PartRecord, PartState, SessionPar
 from lethe_app.domain.facts import MadeBy
 from lethe_app.storage.chats.branches import branch_state
 from lethe_app.storage.database import Store, in_transaction
-from lethe_app.storage.row_mapping import MEMORY_COLUMNS, ColumnValue, column_values, insert, storable_text, update
+from lethe_app.storage.row_mapping import MEMORY_COLUMNS, column_values, insert, select_dicts, storable_text, update
 
 COLUMNS = "session_id, part, state, made_by, maker, tries, trouble"
 QUEUE_PART = """
@@ -131,11 +131,12 @@ class ArchiveJobs(Store):
         """Return the current value of a part. Raise StorageError if the session is gone."""
         guid = str(session)
         branch_state(connection, guid)
-        values = {table: _values(connection, table, names, guid) for table, names in VALUE_COLUMNS.get(part, {}).items()}
-        cursor = connection.execute("SELECT * FROM session_parts WHERE session_id = ? AND part = ?", (guid, part.value))
-        row = cursor.fetchone()
-        record = dict(zip((column[0] for column in cursor.description), row, strict=True)) if row else None
-        return PartValue(session, part, values, record)
+        values = {
+            table: select_dicts(connection, f"SELECT {', '.join(names)} FROM {table} WHERE guid = ?", (guid,))[0]
+            for table, names in VALUE_COLUMNS.get(part, {}).items()
+        }
+        query = "SELECT * FROM session_parts WHERE session_id = ? AND part = ?"
+        return PartValue(session, part, values, next(iter(select_dicts(connection, query, (guid, part))), None))
 
     @in_transaction
     def restore_part(self, connection: sqlite3.Connection, before: PartValue) -> None:
@@ -159,8 +160,3 @@ def _records(rows: Iterable[tuple[str, str, str, str, str, int, str]]) -> list[P
         PartRecord(UUID(session), SessionPart(part), PartState(state), MadeBy(made_by), maker, tries, trouble)
         for session, part, state, made_by, maker, tries, trouble in rows
     ]
-
-
-def _values(connection: sqlite3.Connection, table: str, names: Sequence[str], guid: str) -> dict[str, ColumnValue]:
-    query = f"SELECT {', '.join(names)} FROM {table} WHERE guid = ?"
-    return dict(zip(names, connection.execute(query, (guid,)).fetchone(), strict=True))

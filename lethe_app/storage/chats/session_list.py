@@ -126,35 +126,25 @@ def shown_title(memory: str) -> str:
 
 
 # The parts of all sessions are read by one query and grouped in Python; 5,000 subqueries take longer.
-SELECT_PARTS_OF_PERSONA = """
-SELECT p.session_id, p.part, p.state, p.made_by FROM session_parts p JOIN sessions s ON s.guid = p.session_id
-WHERE s.persona_id = ?
-"""
 SELECT_PARTS_OF_SESSIONS = "SELECT session_id, part, state, made_by FROM session_parts WHERE session_id"
 SELECT_LINES = """
 SELECT s.guid, m.name, m.content, m.keywords_main, m.added, s.last_activity, s.message_count, s.relevance, s.is_roleplay,
     m.sticky, m.protected, s.archived, CASE WHEN m.name <> '' THEN '' ELSE {first_words} END
 FROM sessions s JOIN memories m USING (guid)
-WHERE s.persona_id = ?1 AND (?2 IS NULL OR s.guid = ?2) AND m.deleted_at IS NULL AND NOT s.is_incognito
-ORDER BY s.last_activity DESC, s.rowid DESC LIMIT ?4
-""".format(first_words=FIRST_WORDS.format(length="?3", session="s.guid"))
+WHERE s.persona_id = ?1 AND m.deleted_at IS NULL AND NOT s.is_incognito
+ORDER BY s.last_activity DESC, s.rowid DESC LIMIT ?3
+""".format(first_words=FIRST_WORDS.format(length="?2", session="s.guid"))
 
 
 class SessionLines(Store):
     """Rows of the session page. Every method is one transaction."""
 
     @in_transaction
-    def sessions_of(
-        self, connection: sqlite3.Connection, persona_id: str, session_id: str | None = None, limit: int | None = None
-    ) -> list[SessionLine]:
-        """Return the sessions of a persona, newest activity first, at most `limit`; with `session_id` just that one."""
-        rows = connection.execute(
-            SELECT_LINES, (persona_id, session_id, TITLE_CHARACTERS, -1 if limit is None else limit)
-        ).fetchall()
-        if session_id is None and limit is None:
-            parts = connection.execute(SELECT_PARTS_OF_PERSONA, (persona_id,)).fetchall()
-        else:
-            parts = select_by_values(connection, SELECT_PARTS_OF_SESSIONS, [row[0] for row in rows])
+    def sessions_of(self, connection: sqlite3.Connection, persona_id: str, limit: int | None = None) -> list[SessionLine]:
+        """Return the sessions of a persona, newest activity first, at most `limit`."""
+        values = (persona_id, TITLE_CHARACTERS, -1 if limit is None else limit)
+        rows = connection.execute(SELECT_LINES, values).fetchall()
+        parts = select_by_values(connection, SELECT_PARTS_OF_SESSIONS, (row[0] for row in rows))
         by_session: dict[str, list[tuple[str, str, str]]] = {}
         for guid, part, state, made_by in parts:
             by_session.setdefault(guid, []).append((part, state, made_by))

@@ -12,7 +12,7 @@ from lethe_app.errors import StorageError
 from lethe_app.storage.chats import branches
 from lethe_app.storage.chats.session_row import queue_for_indexing, update_session_row
 from lethe_app.storage.key_value import session_values, set_session_value
-from lethe_app.storage.row_mapping import ColumnValue, storable_text, update
+from lethe_app.storage.row_mapping import ColumnValue, json_text, update
 
 MERGED_FIELDS = """
 SELECT m.name, m.content, m.keywords_main, m.sticky, m.protected, m.enabled, s.future_goals, s.relevance, s.is_roleplay,
@@ -128,9 +128,7 @@ def _sessions_written_by_user(connection: sqlite3.Connection, guids: Sequence[st
 
 
 def _merge_lists(lists: Sequence[str]) -> str:
-    return storable_text(
-        json.dumps(list(dict.fromkeys(word for values in lists for word in json.loads(values))), ensure_ascii=False)
-    )
+    return json_text(list(dict.fromkeys(word for values in lists for word in json.loads(values))))
 
 
 def replace_fact_source(connection: sqlite3.Connection, old: str, moved_messages: Collection[str] | None, new: str) -> None:

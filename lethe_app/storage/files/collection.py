@@ -15,6 +15,8 @@ from lethe_app.storage.error_translation import translate_errors
 from lethe_app.storage.files.file_names import is_plain_name, unique_stem
 from lethe_app.storage.files.json_files import (
     NAME_FIELD,
+    FileStamp,
+    file_stamp,
     move_to_trash,
     read_model,
     trash_if_unreadable,
@@ -42,7 +44,7 @@ class FileCollection(Generic[T]):
         """Set up the collection. With `caches_values`, values are cached by file time and size: an unchanged file yields the
         same object.
         """
-        self._cache: dict[Path, tuple[tuple[int, int], T]] | None = {} if caches_values else None
+        self._cache: dict[Path, tuple[FileStamp | None, T]] | None = {} if caches_values else None
         self._kind = kind
         self._shipped_folder = shipped
         self._user_folder = own
@@ -96,7 +98,7 @@ class FileCollection(Generic[T]):
             trash_if_unreadable(path, self._kind, self._trash)
         write_model(path, value)
         if self._cache is not None:  # a large file is not to be read again only because we have written it
-            self._cache[path] = (_file_stamp(path), cast("T", value.model_copy(update={NAME_FIELD: stem})))
+            self._cache[path] = (file_stamp(path), cast("T", value.model_copy(update={NAME_FIELD: stem})))
         return stem
 
     def delete(self, stem: str) -> Path:
@@ -160,11 +162,7 @@ class FileCollection(Generic[T]):
     def _read(self, path: Path) -> T:
         if self._cache is None:
             return read_model(path, self._kind)
-        try:
-            stamp = _file_stamp(path)
-        except OSError:
-            return read_model(path, self._kind)  # which says what is wrong
-        cached = self._cache.get(path)
+        stamp, cached = file_stamp(path), self._cache.get(path)
         if cached is None or cached[0] != stamp:
             cached = self._cache[path] = (stamp, read_model(path, self._kind))
         return cached[1]
@@ -172,10 +170,7 @@ class FileCollection(Generic[T]):
     def _is_unchanged(self, path: Path) -> bool:
         """Return whether the file is unchanged since it was last read or written here."""
         cached = self._cache.get(path) if self._cache is not None else None
-        try:
-            return cached is not None and cached[0] == _file_stamp(path)
-        except OSError:
-            return False
+        return cached is not None and cached[0] == file_stamp(path)
 
     def check_name(self, stem: str) -> None:
         """Raise `FileError` if the name cannot be a file name in the folder; does not access the disk."""
@@ -206,9 +201,3 @@ def _files(folder: Path) -> list[Path]:
         if not folder.exists():
             return []
         return sorted(path for path in folder.iterdir() if path.suffix == ".json" and not path.name.startswith("."))
-
-
-def _file_stamp(path: Path) -> tuple[int, int]:
-    """Return modification time and size, by which a change is detected."""
-    status = path.stat()
-    return status.st_mtime_ns, status.st_size

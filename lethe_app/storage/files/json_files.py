@@ -25,21 +25,40 @@ NAME_FIELD = "unique_name"
 """Field that contains the file's own name; it is never written to the file."""
 
 
-def read_object(path: Path) -> dict[str, object]:
-    """Read a JSON object from a UTF-8 file of at most 20 MB. Raise `FileError`."""
+FileStamp = tuple[int, int]
+"""Modification time and size of a file, by which a change is detected."""
+
+
+def file_stamp(path: Path) -> FileStamp | None:
+    """Return the stamp of a file; None if it cannot be accessed."""
     try:
-        if path.stat().st_size > MAX_FILE_BYTES:
-            raise FileError(path, f"is larger than {MAX_FILE_BYTES // 1024 // 1024} MB")
-        text = path.read_bytes().decode("utf-8-sig")
-        value = json.loads(text)
-        if "\\ud" in text.lower():  # escaped surrogates, perhaps lone ones, which no record can contain
-            value = json.loads(storable_text(json.dumps(value, ensure_ascii=False)))
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size
+
+
+def read_text(path: Path, max_bytes: int) -> str:
+    """Read a UTF-8 file of at most so many bytes. Raise `FileError`."""
+    try:
+        if path.stat().st_size > max_bytes:
+            raise FileError(path, f"is larger than {max_bytes // 1024 // 1024} MB")
+        return path.read_bytes().decode("utf-8-sig")
     except FileNotFoundError as error:
         raise FileError(path, "does not exist") from error
     except OSError as error:
         raise FileError(path, f"cannot be opened: {(error.strerror or str(error)).lower()}") from error
     except UnicodeDecodeError as error:
         raise FileError(path, f"is not UTF-8 text (byte {error.start + 1})", remedy="Save it as UTF-8.") from error
+
+
+def read_object(path: Path) -> dict[str, object]:
+    """Read a JSON object from a UTF-8 file of at most 20 MB. Raise `FileError`."""
+    text = read_text(path, MAX_FILE_BYTES)
+    try:
+        value = json.loads(text)
+        if "\\ud" in text.lower():  # escaped surrogates, perhaps lone ones, which no record can contain
+            value = json.loads(storable_text(json.dumps(value, ensure_ascii=False)))
     except json.JSONDecodeError as error:
         raise FileError(path, f"is not valid JSON (line {error.lineno}, column {error.colno}): {error.msg.lower()}") from error
     except RecursionError as error:

@@ -13,13 +13,12 @@ import shutil
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from stat import S_ISREG
 
 from lethe_app.errors import FileError, RecordMissing, StorageError
 from lethe_app.storage.atomic import sync_folder, write_atomically
 from lethe_app.storage.error_translation import translate_errors
 from lethe_app.storage.files.file_names import is_plain_name, unique_stem
-from lethe_app.storage.files.json_files import move_to_trash
+from lethe_app.storage.files.json_files import FileStamp, file_stamp, move_to_trash, read_text
 from lethe_app.storage.row_mapping import storable_text
 
 SUFFIX, INDEX, AUTOMATIC = ".md", "index.txt", "automatic.txt"
@@ -41,18 +40,12 @@ class StoredNotebooks:
     errors: list[FileError] = field(default_factory=list)
 
 
-@dataclass(frozen=True)
-class _CachedText:
-    stamp: tuple[int, int]
-    text: str
-
-
 class NotebookFiles:
     """Notebook files of all personas. Not thread-safe."""
 
     def __init__(self, folder: Path, trash: Path) -> None:
         self._folder, self._trash = folder, trash
-        self._cache: dict[Path, _CachedText] = {}
+        self._cache: dict[Path, tuple[FileStamp | None, str]] = {}
 
     def folder(self, persona: str) -> Path:
         """Return the folder of a persona. Raise StorageError for an invalid name."""
@@ -183,24 +176,14 @@ class NotebookFiles:
         """Read a file, or return its cached text if time and size are unchanged. Raise FileError."""
         if not is_plain_name(path.stem):
             raise FileError(path, "has a name that is not valid on every system", remedy="Remove the colon from its name.")
-        try:
-            status = path.stat()
-            stamp = status.st_mtime_ns, status.st_size
-            cached = self._cache.get(path)
-            if cached is None or cached.stamp != stamp:
-                if not S_ISREG(status.st_mode):
-                    raise FileError(path, "is not a file")
-                if status.st_size > MAX_BYTES:
-                    raise FileError(path, f"is larger than {MAX_BYTES // 1024 // 1024} MB")
-                text = path.read_bytes().decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
-                cached = self._cache[path] = _CachedText(stamp, text)
-        except FileNotFoundError as error:
-            raise FileError(path, "does not exist") from error
-        except OSError as error:
-            raise FileError(path, f"cannot be opened: {(error.strerror or str(error)).lower()}") from error
-        except UnicodeDecodeError as error:
-            raise FileError(path, f"is not UTF-8 text (byte {error.start + 1})", remedy="Save it as UTF-8.") from error
-        return cached.text
+        stamp = file_stamp(path)
+        cached = self._cache.get(path)
+        if cached is None or cached[0] != stamp:
+            if path.exists() and not path.is_file():
+                raise FileError(path, "is not a file")
+            text = read_text(path, MAX_BYTES).replace("\r\n", "\n").replace("\r", "\n")
+            cached = self._cache[path] = (stamp, text)
+        return cached[1]
 
     # Several files
 

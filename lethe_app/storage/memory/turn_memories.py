@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
@@ -202,3 +202,33 @@ def _digest(text: str) -> str:
 def _deleted_among(connection: sqlite3.Connection, guids: Sequence[str]) -> set[str]:
     """Return those that are no longer a memory, a known fact, a message or a passage of a document."""
     return {guid for (guid,) in connection.execute(DELETED_AMONG, (json_list(guids),))} if guids else set()
+
+
+ACTIVATION_COUNTS = """
+SELECT json_extract(item.value, '$.memory'), count(*)
+FROM turn_memories, json_each(turn_memories.value, '$.memory.recalled') AS item
+WHERE json_valid(turn_memories.value) AND json_extract(item.value, '$.world') <> ''
+GROUP BY 1
+"""
+PERSONAS_OF_ENTRIES = """
+SELECT DISTINCT sessions.persona_id
+FROM turn_memories, json_each(turn_memories.value, '$.memory.recalled') AS item
+JOIN messages ON messages.id = turn_memories.message_id
+JOIN sessions ON sessions.guid = messages.session_id
+WHERE json_valid(turn_memories.value) AND json_extract(item.value, '$.memory') IN (SELECT value FROM json_each(?))
+"""
+
+
+class WorldUsage(Store):
+    """Queries for the usage of World Info entries, which are files and have no counter of their own."""
+
+    @in_transaction
+    def activation_counts(self, connection: sqlite3.Connection) -> dict[UUID, int]:
+        """Return the number of turns in which each entry was activated, by guid; entries never activated are omitted."""
+        return {UUID(guid): count for guid, count in connection.execute(ACTIVATION_COUNTS)}
+
+    @in_transaction
+    def personas_of_entries(self, connection: sqlite3.Connection, guids: Iterable[UUID]) -> list[str]:
+        """Return the ids of the personas for whom any of these entries was ever activated."""
+        ids_json = json_list(guids)
+        return [str(persona_id) for (persona_id,) in connection.execute(PERSONAS_OF_ENTRIES, (ids_json,))]
