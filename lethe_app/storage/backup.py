@@ -74,9 +74,7 @@ def list_backups(folder: Path) -> list[Backup]:
 def delete_backups(database: Path) -> int:
     """Delete all backups of a database and return their number. Raise StorageError."""
     backups = list_backups(backup_folder(database))
-    for backup in backups:
-        with translate_errors(backup.path):
-            backup.path.unlink(missing_ok=True)
+    _rotate(backups, 0)
     return len(backups)
 
 

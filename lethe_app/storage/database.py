@@ -76,7 +76,7 @@ class Database:
         """
         database = cls(path, migrations)
         try:
-            await database._submit(database._open_file)
+            await database.run_outside_transaction(database._open_file)
         except BaseException:
             await database.close()  # even cancelled half-way, the home is free again when we return
             raise
@@ -88,20 +88,28 @@ class Database:
         Cancelling the caller does not cancel the work: once submitted, it runs to its end. An exception rolls the
         transaction back and is raised here, SQLite's own as StorageError.
         """
-        return await self._submit(lambda: self._run_in_transaction(work))
+        return await self.run_outside_transaction(lambda: self._run_in_transaction(work))
 
     async def run_outside_transaction(self, work: Callable[[], T]) -> T:
         """Run file access in the storage thread, without a transaction, so that it does not block the event loop; return its
         result.
         """
-        return await self._submit(work)
+        if self._closed:
+            raise StorageError(f"The database {self.path} is already closed.")
+        return await _wait_for(self._thread.submit(work))
 
     async def scrub(self) -> None:
         """Remove from the files what was deleted: words that the full-text index keeps until it is merged, and old pages in the
         log, unless a backup is reading them.
         """
         await self.run(lambda connection: connection.execute(MERGE_FULL_TEXT))
-        await self._submit(self._truncate_log)
+
+        def truncate_log() -> None:
+            assert self._connection is not None, "open() makes the connection before any work is submitted"
+            with translate_errors(self.path):
+                self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+        await self.run_outside_transaction(truncate_log)
 
     async def close(self) -> None:
         """Finish submitted work, checkpoint the log into the file and release the home lock. Closing twice does nothing."""
@@ -111,22 +119,11 @@ class Database:
         await _wait_for(self._thread.submit(self._close_file))
         self._thread.shutdown(wait=True)
 
-    async def _submit(self, work: Callable[[], T]) -> T:
-        if self._closed:
-            raise StorageError(f"The database {self.path} is already closed.")
-        return await _wait_for(self._thread.submit(work))
-
     def _run_in_transaction(self, work: Callable[[sqlite3.Connection], T]) -> T:
         connection = self._connection
         assert connection is not None, "open() makes the connection before any work is submitted"
         with translate_errors(self.path), transaction(connection):
             return work(connection)
-
-    def _truncate_log(self) -> None:
-        connection = self._connection
-        assert connection is not None, "open() makes the connection before any work is submitted"
-        with translate_errors(self.path):
-            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def _open_file(self) -> None:
         with translate_errors(self.path):

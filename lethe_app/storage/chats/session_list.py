@@ -33,7 +33,7 @@ SELECT s.guid, s.persona_id, m.name, m.added, s.last_activity, s.message_count, 
      WHERE t.session_id = s.guid AND t.deleted_at IS NULL AND t.hidden = 0 AND t.role = 'user' ORDER BY t.seq LIMIT 1),
     ''), s.guests, s.is_incognito
 FROM sessions s JOIN memories m USING (guid)
-WHERE {condition} AND (m.deleted_at IS NOT NULL) = :deleted AND (NOT s.is_incognito OR :incognito)
+WHERE {condition} AND m.deleted_at IS NULL AND (NOT s.is_incognito OR :incognito)
 ORDER BY s.last_activity DESC, s.rowid DESC LIMIT :limit
 """
 IS_EARLIER = """
@@ -47,43 +47,24 @@ s.guid IN (
     SELECT guid FROM older WHERE sticky
     UNION SELECT guid FROM (SELECT guid FROM older ORDER BY began DESC LIMIT :recent))
 """
-CONDITIONS = ("true", "s.persona_id = :persona", IS_EARLIER, "NOT s.archived")
-SELECT_ALL, SELECT_BY_PERSONA, SELECT_EARLIER, SELECT_UNARCHIVED = (
-    SELECT_SUMMARIES.format(condition=condition) for condition in CONDITIONS
-)
-"""Queries for all sessions, those of a persona, earlier ones, and unarchived ones. The first two are separate because only
-the second can use the index by persona.
-"""
+OF_PERSONA, IS_OPEN = "s.persona_id = :persona", "NOT s.archived"
+"""Conditions of `summaries`. That of a persona is one of its own, because only with it the index by persona can be used."""
 
 
-def list_sessions(
-    connection: sqlite3.Connection, persona_id: str | None, deleted: bool, limit: int | None, incognito: bool = False
+def summaries(
+    connection: sqlite3.Connection,
+    condition: str = "true",
+    *,
+    incognito: bool = False,
+    limit: int | None = None,
+    **values: str | int,
 ) -> list[SessionSummary]:
-    """Return sessions of one persona or of all, by last activity, newest first, at most `limit`; with `deleted` those in the
-    trash.
+    """Return the sessions that fulfil a condition, by last activity, newest first, at most `limit`; `values` are those of the
+    condition.
     """
-    options = {"persona": persona_id, "deleted": deleted, "incognito": incognito, "preview": PREVIEW_CHARACTERS}
-    values = options | {"limit": -1 if limit is None else limit}
-    return [_summary(row) for row in connection.execute(SELECT_ALL if persona_id is None else SELECT_BY_PERSONA, values)]
-
-
-def sessions_before(
-    connection: sqlite3.Connection, persona_id: str, guid: str, moment: str, limit: int
-) -> list[SessionSummary]:
-    """Return the sessions other than `guid` that began up to a moment (to the millisecond) and contain a message of the
-    user.
-
-    These are the `limit` newest ones and all sticky ones.
-    """
-    values = {"persona": persona_id, "guid": guid, "moment": moment, "recent": limit}
-    options = {"deleted": False, "incognito": False, "preview": PREVIEW_CHARACTERS, "limit": -1}
-    return [_summary(row) for row in connection.execute(SELECT_EARLIER, values | options)]
-
-
-def unarchived_sessions(connection: sqlite3.Connection) -> list[SessionSummary]:
-    """Return the sessions of all personas that are not archived, newest activity first."""
-    values = {"deleted": False, "incognito": False, "preview": PREVIEW_CHARACTERS, "limit": -1}
-    return [_summary(row) for row in connection.execute(SELECT_UNARCHIVED, values)]
+    options = {"incognito": incognito, "preview": PREVIEW_CHARACTERS, "limit": -1 if limit is None else limit}
+    rows = connection.execute(SELECT_SUMMARIES.format(condition=condition), {**options, **values})
+    return [_summary(row) for row in rows]
 
 
 def _summary(row: tuple[str, str, str, str, str, int, int, int, str, str, str, int]) -> SessionSummary:

@@ -137,14 +137,16 @@ class SessionStore(Store):
         connection: sqlite3.Connection,
         persona_id: str | None = None,
         *,
-        deleted: bool = False,
         limit: int | None = None,
         with_incognito: bool = False,
     ) -> list[SessionSummary]:
-        """Return sessions of one persona or of all, newest activity first, at most `limit`; with `deleted` those in the
-        trash. Incognito sessions are left out unless they are asked for.
+        """Return sessions of one persona or of all, newest activity first, at most `limit`. Incognito sessions are left out
+        unless they are asked for.
         """
-        return session_list.list_sessions(connection, persona_id, deleted, limit, with_incognito)
+        if persona_id is None:
+            return session_list.summaries(connection, limit=limit, incognito=with_incognito)
+        condition = session_list.OF_PERSONA
+        return session_list.summaries(connection, condition, persona=persona_id, limit=limit, incognito=with_incognito)
 
     async def newest_session(self, persona_id: str) -> SessionSummary | None:
         """Return the persona's session with the latest activity, or None."""
@@ -153,15 +155,16 @@ class SessionStore(Store):
     @in_transaction
     def unarchived_sessions(self, connection: sqlite3.Connection) -> list[SessionSummary]:
         """Return the sessions of all personas that are not archived, newest activity first, without previews."""
-        return session_list.unarchived_sessions(connection)
+        return session_list.summaries(connection, session_list.IS_OPEN)
 
     @in_transaction
     def sessions_before(self, connection: sqlite3.Connection, session: ChatSession, limit: int) -> list[SessionSummary]:
-        """Return sessions that began before this one and contain a message of the user: the `limit` newest ones and all
-        sticky ones.
+        """Return sessions that began before this one (to the millisecond) and contain a message of the user: the `limit`
+        newest ones and all sticky ones.
         """
-        guid, moment = str(session.guid), session.added.isoformat()
-        return session_list.sessions_before(connection, persona_id=session.persona_id, guid=guid, moment=moment, limit=limit)
+        persona_id, guid, moment = session.persona_id, str(session.guid), session.added.isoformat()
+        condition = session_list.IS_EARLIER
+        return session_list.summaries(connection, condition, persona=persona_id, guid=guid, moment=moment, recent=limit)
 
     @in_transaction
     def recallable_sessions(self, connection: sqlite3.Connection, persona_id: str) -> list[ChatSession]:

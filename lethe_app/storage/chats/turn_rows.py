@@ -113,10 +113,11 @@ class TurnReader(Store):
             turn_position = messages.turn_position_of_next(connection, str(session_id))
         else:
             turn_position = messages.turn_position_of(connection, str(user_message.id))
+        newest = session_list.summaries(connection, session_list.OF_PERSONA, persona=session.persona_id, limit=1)
         return TurnRows(
             session=session,
             scope=scope,
-            newest_session=next(iter(session_list.list_sessions(connection, session.persona_id, deleted=False, limit=1)), None),
+            newest_session=next(iter(newest), None),
             messages=loaded,
             past_messages={
                 guid: found

@@ -37,6 +37,7 @@ from lethe_app.storage.index.pending import PendingIndex
 from lethe_app.storage.memory.facts import FactStore
 from lethe_app.storage.memory.memories import MemoryStore
 from lethe_app.storage.migrations import MIGRATIONS, migrate
+from lethe_app.storage.trash_listing import TrashListing
 from tests.services.turns import MIRA, add_memory, before_now, spoke, unit, until, write_world
 from tests.storage.scenes import store_above, store_alternative
 from tests.sweep import examples
@@ -219,7 +220,7 @@ class AnyLife(RuleBasedStateMachine):
     def what_is_known_hangs_on_the_conversations_it_is_from(self) -> None:
         async def compare() -> tuple[set[UUID], set[UUID]]:
             alive = {one.guid for one in await self.chats.sessions(MIRA)}
-            in_trash = {one.guid for one in await self.chats.sessions(MIRA, deleted=True)}
+            in_trash = {UUID(item.id) for item in await TrashListing(self.services.database).list_items()}
             learnt = await self.known.undeleted_facts_of(MIRA)
             expected = {fact.guid for fact in learnt if not rests(fact, alive, in_trash)}
             return {fact.guid for fact in await self.known.facts_of(MIRA)}, expected
