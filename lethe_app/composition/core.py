@@ -295,7 +295,7 @@ class CoreServices:
 
     proactive = service(ProactiveMemory)
     recall = service(RecallService)
-    message_editing = service(MessageEditing)
+    message_editing = service(MessageEditing, receipts="receipt_store")
     memory_lists = service(MemoryLists)
     fact_lists = service(FactLists)
     world_usage = service(WorldUsage)

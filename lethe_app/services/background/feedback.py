@@ -22,6 +22,7 @@ from lethe_app.services.events import Listeners
 from lethe_app.services.stored_values import read_stored
 from lethe_app.storage.chats.feedback import FeedbackStore
 from lethe_app.storage.chats.sessions import SessionStore
+from lethe_app.storage.chats.turn_rows import newest_user_message
 from lethe_app.storage.key_value import AppState
 
 SCOPE = "remarks"
@@ -151,22 +152,11 @@ class FeedbackService:
         disliked_replies: list[DislikedReply] = []
         for feedback in reversed(await self._feedback_store.feedback_of(persona_id, MAX_LISTED, settled=False)):
             if _is_unexplained(feedback) and (entry := await self._load_entry(feedback)).session is not None:
-                question = await self._question_of(entry.session, feedback.message_id)
+                earlier = await self._session_store.newest_messages(entry.session, LOOK_BACK, feedback.message_id)
+                question = newest_user_message(earlier)
                 position = (feedback.message_id, feedback.position, entry.session, feedback.at)
-                disliked_replies.append(DislikedReply(*position, question, entry.text))
+                disliked_replies.append(DislikedReply(*position, question.content if question else "", entry.text))
         return disliked_replies
-
-    async def _question_of(self, session: UUID, reply: UUID) -> str:
-        """Return the user's message that the reply answers."""
-        earlier_utterances = to_utterances(await self._session_store.newest_messages(session, LOOK_BACK, reply))
-        return next(
-            (
-                utterance.text
-                for utterance in reversed(earlier_utterances)
-                if utterance.role is Role.USER and utterance.id != reply
-            ),
-            "",
-        )
 
     async def list_new_messages(self, persona_id: str) -> list[list[Utterance]]:
         """Return the user's messages since the last evaluation, grouped by session, oldest first."""

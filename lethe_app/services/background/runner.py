@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from uuid import UUID
 
 from lethe_app.agents.budget import Budget, DailyUsage
-from lethe_app.agents.registry import RegisteredTask, Registry
+from lethe_app.agents.registry import RegisteredTask
 from lethe_app.agents.run_recorder import RunRecorder
 from lethe_app.agents.runtime import MAX_RUN_SECONDS, DueTask, PauseReason, Runtime, execute_run, has_work
 from lethe_app.agents.task import TaskRequirement
@@ -119,6 +119,7 @@ class BackgroundRunner:
         self.notices: Listeners[str] = Listeners()
         self.running_task: RunningTask | None = None
         """The task that is running; None if there is none."""
+        self.registry = runtime.registry
         self._runtime, self._services, self._participants, self._idleness = runtime, services, participants, idleness
         self._session_timeout, self._plugin_failures, self._change_undo = session_timeout, plugin_failures, change_undo
         self._activity_log = activity_log
@@ -136,10 +137,6 @@ class BackgroundRunner:
     # User interface
 
     @property
-    def registry(self) -> Registry:
-        return self._runtime.registry
-
-    @property
     def all_running(self) -> list[RunningTask]:
         """Return the running task and other running background work."""
         return [*([self.running_task] if self.running_task is not None else []), *self._activity_log.running_tasks]
@@ -148,7 +145,7 @@ class BackgroundRunner:
         """Return the display title of a task, or its name if it is not installed any more."""
         if task in WORK_BY_NAME:
             return WORK_BY_NAME[task].title
-        registered = self._runtime.registry.get(task)
+        registered = self.registry.get(task)
         return registered.task.title if registered is not None else task
 
     async def list_disabled(self) -> list[DisabledTask]:
@@ -181,7 +178,7 @@ class BackgroundRunner:
 
     def request_run(self, persona_id: str, task: str) -> None:
         """Run a task now, whether the user is away or not. Raise LetheError if it is unknown or a requirement is not met."""
-        registered = self._runtime.registry.get(task)
+        registered = self.registry.get(task)
         if registered is None:
             raise LetheError(f"There is no task “{task}”.")
         if (missing_requirement := self._runtime.missing_requirement(registered)) is not None:
@@ -220,7 +217,7 @@ class BackgroundRunner:
                     return
 
     async def _run_requested(self, persona_id: str, task: str) -> None:
-        registered = self._runtime.registry.get(task)
+        registered = self.registry.get(task)
         if registered is None:
             return
         due_task = DueTask((await self._participants.load_for_persona(persona_id)).persona, registered)

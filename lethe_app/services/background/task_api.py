@@ -85,17 +85,9 @@ class StoredTaskView:
     def __init__(self, services: TaskServices, task: str, participants: Participants, last_run: TaskRun | None) -> None:
         self._services = services
         self._task = task
-        self._participants = participants
-        self._last_run = last_run
+        self.persona, self.user = participants.persona, participants.user
+        self.last_run = last_run
         self._persona_id = participants.persona.unique_name
-
-    @property
-    def persona(self) -> Persona:
-        return self._participants.persona
-
-    @property
-    def user(self) -> Persona:
-        return self._participants.user
 
     @property
     def moment(self) -> datetime:
@@ -104,10 +96,6 @@ class StoredTaskView:
     @property
     def settings(self) -> Settings:
         return self._services.stored.preferences.current
-
-    @property
-    def last_run(self) -> TaskRun | None:
-        return self._last_run
 
     async def list_memories(self) -> Sequence[MemoryUnit]:
         return await self._services.stored.memory.memories(self._persona_id)

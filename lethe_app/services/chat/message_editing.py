@@ -6,11 +6,11 @@ from uuid import UUID
 
 from lethe_app.domain.chat import Alternative, Message
 from lethe_app.errors import LetheError
-from lethe_app.services.chat.receipts import ReceiptService
 from lethe_app.services.prompting.cache_state import CacheState
 from lethe_app.services.prompting.prefixes import StablePrefixes
 from lethe_app.services.sessions.languages import describe_text
 from lethe_app.services.sessions.service import SessionService
+from lethe_app.storage.chats.receipts import Receipts
 from lethe_app.storage.chats.sessions import SessionStore
 
 
@@ -23,13 +23,15 @@ class MessageEditing:
         sessions: SessionService,
         stable_prefixes: StablePrefixes,
         cache_state: CacheState,
-        receipts: ReceiptService,
+        receipts: Receipts,
     ) -> None:
         self._session_store = session_store
         self._sessions = sessions
         self._stable_prefixes = stable_prefixes
         self._cache_state = cache_state
         self._receipts = receipts
+        self.show_alternative = session_store.set_shown
+        """Display another alternative."""
 
     async def edit(self, message_id: UUID, text: str) -> Message:
         """Change the text of the displayed alternative. Raise StorageError."""
@@ -45,10 +47,6 @@ class MessageEditing:
         kept.
         """
         return await self._invalidate(await self._session_store.restore_shown(before))
-
-    async def show_alternative(self, message_id: UUID, index: int) -> Message:
-        """Display another alternative."""
-        return await self._session_store.set_shown(message_id, index)
 
     async def delete(self, session_id: UUID, message_id: UUID) -> None:
         """Move a message to the trash, with the hidden messages directly above it. Raise LetheError if it is not in the
@@ -70,7 +68,7 @@ class MessageEditing:
     async def _invalidate(self, message: Message) -> Message:
         self._cache_state.forget_session(message.session_id)
         await self._drop_prefix_covering(message.session_id, message.id)
-        await self._receipts.forget_prompts((await self._session_store.session(message.session_id)).persona_id)
+        await self._receipts.delete_prompts((await self._session_store.session(message.session_id)).persona_id)
         return message
 
     async def _drop_prefix_covering(self, session_id: UUID, message_id: UUID) -> None:

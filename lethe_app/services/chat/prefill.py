@@ -39,8 +39,8 @@ def predict_memory(turn: TurnContext) -> TurnMemory:
     prefill.
     """
     recalled = (
-        turn.rows.turn_memory.recalled
-        if turn.user_message in turn.messages[-NEAR_END:] and turn.rows.turn_memory
+        turn.rows.turn.memory.recalled
+        if turn.user_message in turn.messages[-NEAR_END:] and turn.rows.turn.memory
         else _recall_constants(turn)
     )
     return TurnMemory(

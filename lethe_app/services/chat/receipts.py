@@ -67,10 +67,6 @@ class ReceiptService:
         spans = prompt.spans if is_wanted and not turn.session.is_incognito else ()
         return ReplyReceipt(entry, turn.session.persona_id, spans, turn.rows.deletions)
 
-    async def forget_prompts(self, persona_id: str) -> None:
-        """Delete the stored prompts of a persona, because the user changed messages they contain."""
-        await self._receipts.delete_prompts(persona_id)
-
     async def _compute_cost(self, session_id: UUID, model: LoadedModel, prompt: Prompt, usage: Usage) -> PrefillCost:
         previous = self._last_turns.get(session_id)
         if previous is None or previous.model is not model:

@@ -21,6 +21,7 @@ from lethe_app.prompt.untrusted_text import strip_quotes
 from lethe_app.services.memory.recall import RecallService
 from lethe_app.services.prompting.prefixes import StablePrefixes
 from lethe_app.storage.chats.sessions import SessionStore
+from lethe_app.storage.chats.turn_rows import newest_user_message
 from lethe_app.storage.memory.facts import FactStore
 from lethe_app.storage.memory.memories import MemoryStore
 from lethe_app.storage.memory.turn_memories import TurnMemories
@@ -214,58 +215,31 @@ class ReplySourceReader:
     async def _find_question(self, message: Message) -> Message | None:
         if message.role is Role.USER:
             return message
-        earlier = await self._session_store.newest_messages(message.session_id, LOOK_BACK, message.id)
-        return next(
-            (
-                earlier_message
-                for earlier_message in reversed(earlier)
-                if earlier_message.role is Role.USER and not earlier_message.hidden
-            ),
-            None,
-        )
+        return newest_user_message(await self._session_store.newest_messages(message.session_id, LOOK_BACK, message.id))
 
     async def _describe_memory(self, recollection: RecalledMemory) -> ReplyMemory:
+        guid, text = recollection.memory, recollection.text
         traces = tuple([RecallTrace(lead, await self._find_origin(lead, recollection)) for lead in recollection.leads])
         if recollection.world:
-            return ReplyMemory(recollection, SourceKind.WORLD, recollection.memory, recollection.text, traces)
+            return ReplyMemory(recollection, SourceKind.WORLD, guid, text, traces)
         if recollection.is_passage:
-            return ReplyMemory(recollection, SourceKind.DOCUMENT, recollection.memory, traces[0].lead.text, traces)
-        fact = await self._fact(recollection)
-        if fact is not None:
-            return ReplyMemory(
-                recollection,
-                SourceKind.FACT,
-                fact.guid,
-                fact.fact,
-                traces,
-                await self._find_statement(fact),
-                pinned=fact.pinned,
-            )
+            return ReplyMemory(recollection, SourceKind.DOCUMENT, guid, traces[0].lead.text, traces)
+        if (fact := await self._fact(recollection)) is not None:
+            origin = await self._find_statement(fact)
+            return ReplyMemory(recollection, SourceKind.FACT, fact.guid, fact.fact, traces, origin, pinned=fact.pinned)
         if recollection.category is MemoryType.CHAT_SESSION:
             return await self._describe_session(recollection, traces)
-        memory = await find(self._memory_store.get(recollection.memory))
-        if memory is None:
-            return ReplyMemory(
-                recollection, SourceKind.MEMORY, recollection.memory, strip_quotes(recollection.text), traces, is_stored=False
-            )
-        return ReplyMemory(recollection, SourceKind.MEMORY, memory.guid, memory.content, traces, pinned=memory.sticky)
+        if (memory := await find(self._memory_store.get(guid))) is None:
+            return ReplyMemory(recollection, SourceKind.MEMORY, guid, strip_quotes(text), traces, is_stored=False)
+        return ReplyMemory(recollection, SourceKind.MEMORY, guid, memory.content, traces, pinned=memory.sticky)
 
     async def _describe_session(self, recollection: RecalledMemory, traces: tuple[RecallTrace, ...]) -> ReplyMemory:
-        session = await find(self._session_store.session(recollection.memory))
-        if session is None:
-            return ReplyMemory(
-                recollection, SourceKind.CONVERSATION, recollection.memory, recollection.text, traces, is_stored=False
-            )
-        origin = (traces[0].origin if traces else None) or StatementOrigin(session.guid, session.name, session.added)
-        return ReplyMemory(
-            recollection,
-            SourceKind.CONVERSATION,
-            session.guid,
-            recollection.text or session.content,
-            traces,
-            origin,
-            pinned=session.sticky,
-        )
+        guid, text = recollection.memory, recollection.text
+        if (session := await find(self._session_store.session(guid))) is None:
+            return ReplyMemory(recollection, SourceKind.CONVERSATION, guid, text, traces, is_stored=False)
+        origin = (traces[0].origin if traces else None) or StatementOrigin(guid, session.name, session.added)
+        shown, pinned = text or session.content, session.sticky
+        return ReplyMemory(recollection, SourceKind.CONVERSATION, guid, shown, traces, origin, pinned=pinned)
 
     async def _fact(self, recollection: RecalledMemory) -> ExtractedFact | None:
         """Return the fact that was recalled or led to the recall; None if there is none."""

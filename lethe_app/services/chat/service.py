@@ -50,25 +50,25 @@ class RecallStep:
 
     async def run(self, run: TurnRun) -> None:
         """Recall for the reply to a turn that has its prefix."""
-        question, rows = run.turn.user_message, run.turn.rows
+        question, stored = run.turn.user_message, run.turn.rows.turn
         if question is None:
             return
-        if rows.turn_memory is not None and not rows.turn_memory.is_stripped:
-            run.memory = without_deleted(rows.turn_memory, rows.deleted_ids)
+        if stored.memory is not None and not stored.memory.is_stripped:
+            run.memory = without_deleted(stored.memory, stored.deleted_ids)
             await run.emit(MemoriesRecalled(question.id, run.memory))
             return
-        if rows.is_edited and (stale := _find_search_results_above(run.turn, question)):
+        if stored.is_edited and (stale := _find_search_results_above(run.turn, question)):
             await self._session_store.delete_message(*stale)
             run.turn = run.turn.without_messages(stale)
             await run.emit(NotesDeleted(stale))
         if not run.turn.session.is_incognito:
-            await self._reminders.set_requested(run.turn.session.persona_id, question, is_edited=rows.is_edited)
+            await self._reminders.set_requested(run.turn.session.persona_id, question, is_edited=stored.is_edited)
         outcome = await self._recall.recall(run.turn, run.model)
         if outcome.note is not None:
             await run.add_note(outcome.note, question.id)
         run.memory = outcome.memory
         await run.emit(MemoriesRecalled(question.id, outcome.memory))
-        if run.turn.before is not None and not rows.is_edited:
+        if run.turn.before is not None and not stored.is_edited:
             return  # another wording of a reply: what was looked up is in the history already
         if run.turn.session.is_incognito:
             return  # a search would leave the computer, and be logged

@@ -165,7 +165,7 @@ class RecallService:
         # An old reply is written anew: what is stored of the present does not count or change. Nor does it where a recall took
         # place before, of which only the ids are stored.
         is_incognito = turn.session.is_incognito  # nothing of it is stored or counts
-        if is_incognito or not turn.rows.is_newest or turn.rows.turn_memory is not None:
+        if is_incognito or not turn.rows.is_newest or turn.rows.turn.memory is not None:
             memory = (await self._select(replace(context, states={}))).memory
             memory = memory.model_copy(update={"degradations": list(context.degradations)})
             if not is_incognito:

@@ -23,6 +23,7 @@ from lethe_app.services.prompting.past_sessions import FrozenSection
 from lethe_app.services.session_worlds import SESSION_WORLDS_KEY, SessionWorlds, collect_world_names, select_worlds
 from lethe_app.services.stored_values import read_stored
 from lethe_app.storage.chats.turn_rows import TurnReader, TurnRows, TurnScope, newest_user_message
+from lethe_app.storage.memory.turn_memories import NO_TURN
 
 FRAME = "frame"
 """Key of the session state."""
@@ -157,7 +158,7 @@ class TurnContext:
     def with_user_message(self, message: Message) -> TurnContext:
         """Return the turn with a new message of the user, which was just stored."""
         session = self.session.model_copy(update={"leaf_id": message.id})
-        rows = replace(self.rows, session=session, turn_memory=None, deleted_ids=frozenset(), is_edited=False, is_newest=True)
+        rows = replace(self.rows, session=session, turn=NO_TURN, is_newest=True)
         return replace(self, rows=rows, messages=[*self.messages, message])
 
     def with_hidden_message(self, hidden_message: Message, above: UUID) -> TurnContext:

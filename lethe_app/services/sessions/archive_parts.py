@@ -21,7 +21,7 @@ from lethe_app.retrieval.fact_relation import FactRelation
 from lethe_app.services.extraction.conversation import ConversationExtraction
 from lethe_app.services.extraction.llm_facts import LlmFactExtraction, SupportedFact
 from lethe_app.services.extraction.qualification import Qualification
-from lethe_app.services.memory.facts import FactService, Judge
+from lethe_app.services.memory.facts import FactService
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.prompting.cache_state import CacheState
 from lethe_app.storage.chats.archive_jobs import ArchiveJobs
@@ -115,43 +115,26 @@ class SessionFacts:
             fact for fact in await self._facts.facts_of(session.persona_id) if not fact.superseded and not fact.in_story
         ]
         supported_facts = await self._extraction.facts(lines, about, current_facts)
-        keys = keys_by_rules(supported_facts, await asyncio.to_thread(extract_statements, lines))
+        statements = await asyncio.to_thread(extract_statements, lines)
+        story = await self._find_story_messages(session, lines)
+        facts = [_build_model_fact(session, each, lines, statements, story) for each in supported_facts]
         changed = {(each.changes.fact, each.fact) for each in supported_facts if each.changes is not None}
 
         async def judge(old: str, new: str) -> FactRelation | None:
-            return FactRelation.UPDATE if (old, new) in changed else await self._judge(old, new)
+            if (old, new) in changed:
+                return FactRelation.UPDATE
+            try:
+                return FactRelation(await self._extraction.compare_facts(old, new))
+            except ModelError:
+                return None
 
-        facts = [
-            _build_model_fact(session, each, lines).model_copy(update={"key": key})
-            for each, key in zip(supported_facts, keys, strict=True)
-        ]
-        await self._learn_facts(session, lines, facts, judge)
-
-    async def _learn_facts(
-        self, session: ChatSession, lines: Sequence[Utterance], facts: Sequence[ExtractedFact], judge: Judge | None = None
-    ) -> None:
-        """Learn facts by a model; those from messages in character become in-story facts."""
-        story = await self._find_story_messages(session, lines)
-        marked_facts = [
-            fact.model_copy(update={"in_story": fact.in_story or story.issuperset(fact.source_messages)}) for fact in facts
-        ]
-        await self._facts.learn(session.persona_id, self._filter_by_settings(lines, marked_facts), judge)
-
-    async def _judge(self, old: str, new: str) -> FactRelation | None:
-        try:
-            return FactRelation(await self._extraction.compare_facts(old, new))
-        except ModelError:
-            return None
+        await self._facts.learn(session.persona_id, self._filter_by_settings(lines, facts), judge)
 
 
-def keys_by_rules(supported_facts: Sequence[SupportedFact], statements: Sequence[SpeakerStatement]) -> list[str]:
-    """Return the attribute of each fact by a model: that of the known fact it changes, or of the statement that rules find
-    there.
-    """
-    return [fact.changes.key if fact.changes and fact.changes.key else _key(fact, statements) for fact in supported_facts]
-
-
-def _key(fact: SupportedFact, statements: Sequence[SpeakerStatement]) -> str:
+def _find_key(fact: SupportedFact, statements: Sequence[SpeakerStatement]) -> str:
+    """Return the attribute of a fact by a model: that of the fact it changes, or of the statement that rules find there."""
+    if fact.changes is not None and fact.changes.key:
+        return fact.changes.key
     words = content_words(fact.fact)
     same_message = [statement for statement in statements if statement.key and fact.source.id in statement.message_ids]
     return next(
@@ -173,9 +156,15 @@ def _build_rule_fact(session: ChatSession, statement: SpeakerStatement, *, in_st
     )
 
 
-def _build_model_fact(session: ChatSession, supported_fact: SupportedFact, lines: Sequence[Utterance]) -> ExtractedFact:
+def _build_model_fact(
+    session: ChatSession,
+    supported_fact: SupportedFact,
+    lines: Sequence[Utterance],
+    statements: Sequence[SpeakerStatement],
+    story: set[UUID],
+) -> ExtractedFact:
     """Return the fact by a model with its source message; a persona's statement about the user also gets the user's next
-    message, last, which confirms it.
+    message, last, which confirms it. One from messages of `story` becomes an in-story fact.
     """
     index = next(index for index, line in enumerate(lines) if line.id == supported_fact.source.id)
     replies = (line for line in lines[index + 1 :] if line.role is Role.USER)
@@ -190,8 +179,9 @@ def _build_model_fact(session: ChatSession, supported_fact: SupportedFact, lines
         source_messages=[line.id for line in sources],
         made_by=MadeBy.MODEL,
         kind=supported_fact.kind,
+        key=_find_key(supported_fact, statements),
         subject=sources[-1].name,
-        in_story=supported_fact.in_story,
+        in_story=supported_fact.in_story or story.issuperset(line.id for line in sources),
     )
 
 

@@ -116,15 +116,17 @@ class WebGate:
                 await requests.log_start(purpose, host, host, what, counter)
 
             page = await self._pages.read(address, self._current_route(), before_request)
-        return await self._shorten_page(page, max_tokens or self._preferences.current.web_page_tokens)
+        limit = max_tokens or self._preferences.current.web_page_tokens
+        text, is_cut = await truncate_to_tokens(page.text, limit, self._count_tokens)
+        return replace(page, text=text, is_cut=is_cut or page.is_cut)
 
-    async def look_up(self, query: str, why: str, count: int = 0) -> list[tuple[WebHit, PageText]]:
+    async def look_up(self, query: str, why: str) -> list[tuple[WebHit, PageText]]:
         """Return the hits of a search, each with the text of its page; if the page cannot be read, with the engine's
         description.
 
         Raise NotAllowed or SearchFailed.
         """
-        hits = await self.search(query, why, count)
+        hits = await self.search(query, why)
         read_tasks = [asyncio.ensure_future(self._read_or_describe(hit, why)) for hit in hits]
         try:
             pages = [await page for page in read_tasks]
@@ -168,10 +170,6 @@ class WebGate:
     def _current_route(self) -> NetworkRoute:
         settings = self._preferences.current
         return replace(self._base_route, allow_private=settings.web_private_addresses, proxy=settings.proxy)
-
-    async def _shorten_page(self, page: PageText, max_tokens: int) -> PageText:
-        text, is_cut = await truncate_to_tokens(page.text, max_tokens, self._count_tokens)
-        return PageText(page.address, page.title, text, is_cut or page.is_cut, page.is_description)
 
     async def _read_or_describe(self, hit: WebHit, why: str) -> PageText:
         description = PageText(hit.address, hit.title, hit.description, is_description=True)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Generic, TypeVar
 from uuid import UUID
 
 from lethe_app.domain.chat import ChatSession, Message, Role, SessionSummary
-from lethe_app.domain.recall import TurnMemory
 from lethe_app.errors import StorageError
 from lethe_app.storage import key_value
 from lethe_app.storage.chats import branches, messages, receipts, session_list, sessions
@@ -17,6 +16,7 @@ from lethe_app.storage.chats.messages import TurnPosition
 from lethe_app.storage.database import Store, in_transaction
 from lethe_app.storage.index import pending
 from lethe_app.storage.memory import turn_memories
+from lethe_app.storage.memory.turn_memories import NO_TURN, StoredTurn
 
 Files = TypeVar("Files")
 MAX_MESSAGES_SEARCHED = 24
@@ -75,12 +75,8 @@ class TurnRows(Generic[Files]):
     """True if records other than this session and its messages are queued for indexing."""
     deletions: int
     """Number of deletions of the persona's memories; a prompt built before a deletion is not stored after it."""
-    turn_memory: TurnMemory | None = None
-    """Memories recalled for the user's newest message, if it was not edited since."""
-    deleted_ids: frozenset[UUID] = field(default_factory=frozenset)
-    """Ids in `turn_memory` of records that were deleted since."""
-    is_edited: bool = False
-    """True if the message was edited since memories were recalled for it."""
+    turn: StoredTurn = NO_TURN
+    """What was recalled for the user's newest message."""
 
 
 class TurnReader(Store):
@@ -108,7 +104,7 @@ class TurnReader(Store):
         scope = make_scope(session, states)
         loaded = _messages(connection, session_id, before, scope)
         user_message = newest_user_message(loaded)
-        turn = turn_memories.load_turn(connection, user_message.id) if user_message is not None else turn_memories.NO_TURN
+        turn = turn_memories.load_turn(connection, user_message.id) if user_message is not None else NO_TURN
         if user_message is None or adds_user_message:
             turn_position = messages.turn_position_of_next(connection, str(session_id))
         else:
@@ -133,9 +129,7 @@ class TurnReader(Store):
             is_newest=before is None or _is_newest(connection, str(session_id), user_message),
             has_pending=pending.has_entries_outside(connection, session_id),
             deletions=receipts.count_deletions(connection, session.persona_id),
-            turn_memory=turn.memory,
-            deleted_ids=turn.deleted_ids,
-            is_edited=turn.is_edited,
+            turn=turn,
         )
 
     @in_transaction
