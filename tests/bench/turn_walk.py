@@ -42,7 +42,7 @@ class Walk:
             return
         self._entered.add(frame)
         self.functions[code] += 1
-        if code.co_qualname == "Database._submit":
+        if code.co_qualname == "Database.run_outside_transaction":
             self.trips += 1
         caller = frame.f_back
         if caller is not None and caller.f_code.co_filename != code.co_filename:
@@ -59,7 +59,7 @@ class Walk:
 
 async def walked() -> Walk:
     """Return what the third turn of a conversation called."""
-    assert callable(getattr(Database, "_submit", None)), "storage trips are counted by this method"
+    assert callable(getattr(Database, "run_outside_transaction", None)), "storage trips are counted by this method"
     async with built(read_ahead=False) as services:
         script = services.paths.home / "echo.json"
         script.write_text(json.dumps({"replies": ["Yes."] * len(LINES)}), encoding="utf-8")
