@@ -56,20 +56,20 @@ def erase_messages(connection: sqlite3.Connection, ids: list[str]) -> None:
         connection.execute("DELETE FROM messages WHERE id = ?", (id_,))
 
 
-def mark_session(connection: sqlite3.Connection, guid: str, *, is_deleted: bool) -> None:
-    """Move a session to the trash, or restore it. Raise `StorageError` if it does not exist, or is where it shall go."""
-    cursor = connection.execute(
-        "UPDATE memories SET deleted_at = ?"
-        " WHERE guid = ? AND (deleted_at IS NULL) = ? AND guid IN (SELECT guid FROM sessions)",
-        (utc_text(now()) if is_deleted else None, guid, is_deleted),
-    )
-    if cursor.rowcount == 0:
-        raise StorageError(
-            "This conversation no longer exists." if is_deleted else "This conversation is no longer in the Trash."
-        )
+def mark_sessions(connection: sqlite3.Connection, guids: Sequence[str], is_deleted: bool) -> None:
+    """Move sessions to the trash, or restore them. Raise `StorageError` if one does not exist, or is where it shall go."""
+    for guid in guids:
+        count = connection.execute(
+            "UPDATE memories SET deleted_at = ?"
+            " WHERE guid = ? AND (deleted_at IS NULL) = ? AND guid IN (SELECT guid FROM sessions)",
+            (utc_text(now()) if is_deleted else None, guid, is_deleted),
+        ).rowcount
+        if not count:
+            reason = "This conversation no longer exists." if is_deleted else "This conversation is no longer in the Trash."
+            raise StorageError(reason)
 
 
-def mark_messages(connection: sqlite3.Connection, ids: Sequence[str], *, is_deleted: bool) -> None:
+def mark_messages(connection: sqlite3.Connection, ids: Sequence[str], is_deleted: bool) -> None:
     """Move messages to the trash, or restore them, all or none. Raise StorageError if one of them does not exist."""
     deleted_at, sessions = utc_text(now()) if is_deleted else None, set()
     for id_ in ids:

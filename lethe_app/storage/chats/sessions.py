@@ -5,7 +5,6 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
-from typing import TypeVar
 from uuid import UUID
 
 from lethe_app.domain.chat import Alternative, ChatSession, Message, MessageOutline, Role, SessionSummary
@@ -28,7 +27,8 @@ from lethe_app.storage.row_mapping import (
     utc_text,
 )
 
-T = TypeVar("T")
+Mark = Callable[[sqlite3.Connection, Sequence[str], bool], None]
+"""Function of `trash` that moves records to the trash, or restores them."""
 
 SELECT_SESSION = f"""
 SELECT {", ".join(f"m.{name}" for name in MEMORY_COLUMNS)}, {", ".join(f"s.{name}" for name in SESSION_COLUMNS)}, s.tip_id
@@ -178,11 +178,11 @@ class SessionStore(Store):
 
     async def delete_session(self, guid: UUID) -> None:
         """Move a session to the trash. Raise StorageError."""
-        await self._change_trash([guid], lambda connection: trash.mark_session(connection, str(guid), is_deleted=True))
+        await self._mark(trash.mark_sessions, [guid], is_deleted=True)
 
     async def restore_session(self, guid: UUID) -> None:
         """Restore a session from the trash. Raise StorageError if it is not there."""
-        await self._change_trash([guid], lambda connection: trash.mark_session(connection, str(guid), is_deleted=False))
+        await self._mark(trash.mark_sessions, [guid], is_deleted=False)
 
     # Messages
 
@@ -247,31 +247,30 @@ class SessionStore(Store):
             receipts.save_receipt(connection, message.id, receipt)
         return messages.load_message(connection, str(message.id)), stored_position
 
-    async def edit_message(self, message_id: UUID, content: str, *, language: str = "", is_sensitive: bool = False) -> Message:
+    @in_transaction
+    def edit_message(
+        self, connection: sqlite3.Connection, message_id: UUID, content: str, *, language: str = "", is_sensitive: bool = False
+    ) -> Message:
         """Change the text of the displayed alternative with what was detected in it; the others remain."""
         text = storable_text(self._redact(content))
         changes = {"content": text, "is_cut": False, "language": language, "is_sensitive": is_sensitive}
+        message = messages.load_message(connection, str(message_id))
+        edited = message.current.model_copy(update=changes)
+        messages.replace_alternative(connection, str(message_id), message.shown, edited)
+        return messages.load_message(connection, str(message_id))
 
-        def change(connection: sqlite3.Connection, id_: str) -> None:
-            message = messages.load_message(connection, id_)
-            messages.replace_alternative(connection, id_, message.shown, message.current.model_copy(update=changes))
-
-        return await self._update_message(message_id, change)
-
-    async def restore_shown(self, before: Message) -> Message:
+    @in_transaction
+    def restore_shown(self, connection: sqlite3.Connection, before: Message) -> Message:
         """Restore the text of the alternative displayed in `before`, and display it."""
+        messages.show_alternative(connection, str(before.id), before.shown)
+        messages.replace_alternative(connection, str(before.id), before.shown, before.current)
+        return messages.load_message(connection, str(before.id))
 
-        def restore(connection: sqlite3.Connection, id_: str) -> None:
-            messages.replace_alternative(connection, id_, before.shown, before.current)
-            messages.show_alternative(connection, id_, before.shown)
-
-        return await self._update_message(before.id, restore)
-
-    async def set_shown(self, message_id: UUID, position: int) -> Message:
+    @in_transaction
+    def set_shown(self, connection: sqlite3.Connection, message_id: UUID, position: int) -> Message:
         """Display the alternative at a position and return the message. Raise StorageError if there is none."""
-        return await self._update_message(
-            message_id, lambda connection, id_: messages.show_alternative(connection, id_, position)
-        )
+        messages.show_alternative(connection, str(message_id), position)
+        return messages.load_message(connection, str(message_id))
 
     @in_transaction
     def replace_alternative(
@@ -280,29 +279,27 @@ class SessionStore(Store):
         """Overwrite an alternative. It is cheap enough to be called while a reply is streamed."""
         messages.replace_alternative(connection, str(message_id), position, alternative)
 
-    async def remove_alternative(self, message_id: UUID, position: int) -> Message:
+    @in_transaction
+    def remove_alternative(self, connection: sqlite3.Connection, message_id: UUID, position: int) -> Message:
         """Delete an alternative for good, such as that of a reply without text."""
-        return await self._update_message(
-            message_id, lambda connection, id_: messages.remove_alternative(connection, id_, position)
-        )
+        messages.session_of(connection, str(message_id))
+        messages.remove_alternative(connection, str(message_id), position)
+        return messages.load_message(connection, str(message_id))
 
     async def delete_message(self, *message_ids: UUID) -> None:
         """Move messages to the trash, all or none; their descendants remain on the branch."""
-        ids = [str(id_) for id_ in message_ids]
-        await self._change_trash(message_ids, lambda connection: trash.mark_messages(connection, ids, is_deleted=True))
+        await self._mark(trash.mark_messages, message_ids, is_deleted=True)
 
     async def restore_message(self, *message_ids: UUID) -> None:
         """Restore messages from the trash to their former positions, all or none."""
-        ids = [str(id_) for id_ in message_ids]
-        await self._change_trash(message_ids, lambda connection: trash.mark_messages(connection, ids, is_deleted=False))
+        await self._mark(trash.mark_messages, message_ids, is_deleted=False)
 
-    async def _change_trash(self, ids: Sequence[UUID], change: Callable[[sqlite3.Connection], None]) -> None:
+    async def _mark(self, mark: Mark, ids: Sequence[UUID], *, is_deleted: bool) -> None:
         """Move sessions or messages to the trash or back, and report the key moments that moved with them."""
-        ids_json = json_list(ids)
 
         def work(connection: sqlite3.Connection) -> list[tuple[str, str]]:
-            change(connection)
-            return connection.execute(SELECT_MOMENTS, (ids_json,)).fetchall()
+            mark(connection, [str(id_) for id_ in ids], is_deleted)
+            return connection.execute(SELECT_MOMENTS, (json_list(ids),)).fetchall()
 
         moments: dict[str, list[UUID]] = {}
         for persona_id, guid in await self._database.run(work):
@@ -335,16 +332,6 @@ class SessionStore(Store):
         """Return the last `count` messages of the displayed branch, oldest first; with `before`, those above that message."""
         above = str(before) if before else None
         return messages.load(connection, branches.newest_message_ids(connection, str(session_id), count, above))
-
-    @in_transaction
-    def _update_message(
-        self, connection: sqlite3.Connection, message_id: UUID, change: Callable[[sqlite3.Connection, str], object]
-    ) -> Message:
-        """Change one message and return its new version. Raise StorageError if it is gone or in the trash."""
-        id_ = str(message_id)
-        messages.session_of(connection, id_)
-        change(connection, id_)
-        return messages.load_message(connection, id_)
 
 
 def load_recallable(connection: sqlite3.Connection, persona_id: str) -> list[ChatSession]:
