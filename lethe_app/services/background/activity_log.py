@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import date, datetime, timedelta
+from datetime import date, timedelta
 from functools import partial
 from uuid import UUID
 
@@ -147,10 +147,10 @@ class ActivityLog:
         """Return the visible work in progress, in the order in which it began."""
         return [entry.running_task for entry in self._running.values() if entry.work.is_shown]
 
-    async def list_runs(self, limit: int = 100, before: datetime | None = None) -> list[TaskRun]:
+    async def list_runs(self, limit: int = 100) -> list[TaskRun]:
         """Return the runs of tasks and of other background work, newest first."""
         await self.close_lost_runs()
-        return await self._task_runs.newest_runs(limit, before)
+        return await self._task_runs.newest_runs(limit)
 
     async def close_lost_runs(self) -> None:
         """Mark runs as lost that the last end of the program interrupted. This happens once, before anything else."""

@@ -116,38 +116,26 @@ class Preview:
         return "".join(span.text for span in self.spans)
 
 
-@dataclass(frozen=True)
-class PromptSample:
-    """Personas and messages on which a format is tried."""
-
-    persona: Persona
-    user: Persona
-    turns: tuple[PromptTurn, ...]
-    extras: StableAdditions
-    notes: tuple[PromptNote, ...]
-
-
-SAMPLE = PromptSample(
-    Persona(
-        name="Ada",
-        bio="{{char}} keeps the lighthouse of Velm.",
-        scenario="A storm is coming up.",
-        example_dialogs=["Dry and brief.", "Never without her lamp."],
-        self_edit_field="I should trust {{user}} more.",
-    ),
-    Persona(is_user=True, name="Ben", bio="{{user}} sails the ferry."),
-    (
-        PromptTurn("user", "Is the lamp lit?", "Ben"),
-        PromptTurn("assistant", "Since four. Come in.", "Ada"),
-        PromptTurn("user", "You saw it first, then.", "Ben"),
-    ),
-    StableAdditions(
-        world=("Velm is an island of forty houses.",),
-        summaries=("Ben brought the oil, and they spoke of his brother.",),
-        facts=("Ben is afraid of heights.",),
-    ),
-    (PromptNote("Ben once rowed out here in a fog."),),
+SAMPLE_PERSONA = Persona(
+    name="Ada",
+    bio="{{char}} keeps the lighthouse of Velm.",
+    scenario="A storm is coming up.",
+    example_dialogs=["Dry and brief.", "Never without her lamp."],
+    self_edit_field="I should trust {{user}} more.",
 )
+SAMPLE_USER = Persona(is_user=True, name="Ben", bio="{{user}} sails the ferry.")
+SAMPLE_TURNS = (
+    PromptTurn("user", "Is the lamp lit?", "Ben"),
+    PromptTurn("assistant", "Since four. Come in.", "Ada"),
+    PromptTurn("user", "You saw it first, then.", "Ben"),
+)
+SAMPLE_ADDITIONS = StableAdditions(
+    world=("Velm is an island of forty houses.",),
+    summaries=("Ben brought the oil, and they spoke of his brother.",),
+    facts=("Ben is afraid of heights.",),
+)
+SAMPLE_NOTE = PromptNote("Ben once rowed out here in a fog.")
+"""Personas, messages and memories on which a format is tried."""
 
 
 class PromptInspector:
@@ -250,7 +238,7 @@ class PromptInspector:
         (tokens,) = await self._token_counts.count(["".join(span.text for span in spans)])
         return Preview(spans, tokens, fields)
 
-    async def render(self, preset: InstructPreset | SystemPreset, sample: PromptSample = SAMPLE) -> Preview:
+    async def render(self, preset: InstructPreset | SystemPreset) -> Preview:
         """Return a complete prompt in an instruct format, or the sections of a system preset as plain text."""
         system = (
             await self._library.system_preset(default_system_name(small=False))
@@ -260,15 +248,15 @@ class PromptInspector:
         request = PromptRequest(
             renderer=InstructRenderer(preset if isinstance(preset, InstructPreset) else PLAIN),
             template_source=preset.name,
-            persona=sample.persona,
-            user=sample.user,
+            persona=SAMPLE_PERSONA,
+            user=SAMPLE_USER,
             system=system,
-            macro_context=Participants(sample.persona, sample.user).build_macro_context(ChatSession(persona_id=""), now()),
-            history=sample.turns if isinstance(preset, InstructPreset) else (),
+            macro_context=Participants(SAMPLE_PERSONA, SAMPLE_USER).build_macro_context(ChatSession(persona_id=""), now()),
+            history=SAMPLE_TURNS if isinstance(preset, InstructPreset) else (),
             context=DISPLAY_CONTEXT,
             reply_reserve=0,
-            extras=sample.extras,
-            volatile=sample.notes,
+            extras=SAMPLE_ADDITIONS,
+            volatile=(SAMPLE_NOTE,),
         )
         prompt = await build_prompt(request, self._token_counts.count)
         return Preview(prompt.spans, prompt.receipt.prompt_tokens)
@@ -301,7 +289,7 @@ class PromptInspector:
         with suppress(FileError):  # deleted or broken, which the library tells by itself
             if persona_id and (other := await self._library.persona(persona_id)).is_user is not draft.is_user:
                 return other
-        return SAMPLE.persona if draft.is_user else DEFAULT_USER
+        return SAMPLE_PERSONA if draft.is_user else DEFAULT_USER
 
 
 def texts_of(persona: Persona, name: str) -> list[str]:

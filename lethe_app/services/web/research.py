@@ -118,7 +118,7 @@ class ResearchService:
         """Store a removed inquiry again."""
         await self._save_inquiry(inquiry)
 
-    async def save_as_memory(self, inquiry_id: UUID, *, protected: bool = True) -> Inquiry:
+    async def save_as_memory(self, inquiry_id: UUID) -> Inquiry:
         """Store the report with its sources as a memory. Raise LetheError if there is no report."""
         inquiry = await self.load_inquiry(inquiry_id)
         if not inquiry.report:
@@ -133,7 +133,7 @@ class ResearchService:
             content=f"{report}\n\nRead at {join_site_names(hits)}.",
             reason=f"{participants.user.name} wanted to know more about it.",
             priority=PRIORITY,
-            protected=protected,
+            protected=True,
             sources=[hit.address for hit in hits],
             made_by=RESEARCH.name,
         )

@@ -13,7 +13,6 @@ from lethe_app.storage.database import Store, in_transaction
 from lethe_app.storage.row_mapping import Table, json_list, utc_text
 
 RUNS = Table("task_runs", TaskRun, "id")
-IS_BEFORE = "began < coalesce(?, '9999') ORDER BY began DESC LIMIT ?"
 
 
 class TaskRuns(Store):
@@ -31,23 +30,16 @@ class TaskRuns(Store):
 
     @in_transaction
     def runs_of(
-        self,
-        connection: sqlite3.Connection,
-        persona_id: str,
-        task: str = "",
-        limit: int = 50,
-        before: datetime | None = None,
+        self, connection: sqlite3.Connection, persona_id: str, task: str, limit: int, before: datetime
     ) -> list[TaskRun]:
-        """Return the newest runs of a persona, of one task unless that is empty; with `before`, only those that began before
-        it.
-        """
-        values = (persona_id, task or None, utc_text(before) if before else None, limit)
-        return RUNS.load(connection, f"WHERE persona_id = ? AND task = coalesce(?, task) AND {IS_BEFORE}", values)
+        """Return the newest runs of a task of a persona that began before a moment."""
+        conditions = "WHERE persona_id = ? AND task = ? AND began < ? ORDER BY began DESC LIMIT ?"
+        return RUNS.load(connection, conditions, (persona_id, task, utc_text(before), limit))
 
     @in_transaction
-    def newest_runs(self, connection: sqlite3.Connection, limit: int = 100, before: datetime | None = None) -> list[TaskRun]:
-        """Return the newest runs of all personas, newest first; with `before`, only those that began before it."""
-        return RUNS.load(connection, f"WHERE {IS_BEFORE}", (utc_text(before) if before else None, limit))
+    def newest_runs(self, connection: sqlite3.Connection, limit: int = 100) -> list[TaskRun]:
+        """Return the newest runs of all personas, newest first."""
+        return RUNS.load(connection, "ORDER BY began DESC LIMIT ?", (limit,))
 
     @in_transaction
     def runs_since(self, connection: sqlite3.Connection, persona_id: str, moment: datetime) -> list[TaskRun]:
