@@ -119,7 +119,7 @@ def save_row(connection: sqlite3.Connection, table: str, key: str, row: Mapping[
 
 
 @dataclass(frozen=True)
-class Table(Generic[Model]):
+class RecordTable(Generic[Model]):
     """Table in which every field of a record is a column of the same name."""
 
     name: str

@@ -14,9 +14,9 @@ from lethe_app.domain.memory import MemoryUnit
 from lethe_app.errors import StorageError
 from lethe_app.storage.database import Store, in_transaction
 from lethe_app.storage.memory import facts, memories
-from lethe_app.storage.row_mapping import Table, utc_text
+from lethe_app.storage.row_mapping import RecordTable, utc_text
 
-CHANGES = Table("changes", RecordedChange, "id")
+CHANGES = RecordTable("changes", RecordedChange, "id")
 
 
 class ChangeLog(Store):

@@ -10,9 +10,9 @@ from uuid import UUID
 from lethe_app.domain.agent_runs import RunOutcome, TaskRun
 from lethe_app.domain.clock import now
 from lethe_app.storage.database import Store, in_transaction
-from lethe_app.storage.row_mapping import Table, json_list, utc_text
+from lethe_app.storage.row_mapping import RecordTable, json_list, utc_text
 
-RUNS = Table("task_runs", TaskRun, "id")
+RUNS = RecordTable("task_runs", TaskRun, "id")
 
 
 class TaskRuns(Store):

@@ -29,11 +29,11 @@ from lethe_app.storage.database import Store, in_transaction
 from lethe_app.storage.key_value import session_values
 from lethe_app.storage.memory.facts import FACTS
 from lethe_app.storage.memory.memories import MEMORIES, OF_PERSONA
-from lethe_app.storage.row_mapping import Table, parse_record
+from lethe_app.storage.row_mapping import RecordTable, parse_record
 
 ORIGINAL = "original"
 """Key of the session state: what the import kept of the chat's header."""
-PARTS = Table("session_parts", BundledPart, "session_id, part")
+PARTS = RecordTable("session_parts", BundledPart, "session_id, part")
 NOT_DELETED = "persona_id = ? AND deleted_at IS NULL"
 SESSIONS = (
     "SELECT guid FROM sessions JOIN memories m USING (guid)"

@@ -8,9 +8,9 @@ from uuid import UUID
 
 from lethe_app.domain.agent_runs import Feedback
 from lethe_app.storage.database import Store, in_transaction
-from lethe_app.storage.row_mapping import Table, json_list
+from lethe_app.storage.row_mapping import RecordTable, json_list
 
-FEEDBACK = Table("feedback", Feedback, "message_id, position")
+FEEDBACK = RecordTable("feedback", Feedback, "message_id, position")
 
 
 class FeedbackStore(Store):

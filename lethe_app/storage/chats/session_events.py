@@ -7,9 +7,9 @@ from uuid import UUID
 
 from lethe_app.domain.chat import Message, Role, SessionEvent, SessionEventKind, SwitchTrigger
 from lethe_app.storage.database import Store, in_transaction
-from lethe_app.storage.row_mapping import Table
+from lethe_app.storage.row_mapping import RecordTable
 
-EVENTS = Table("session_events", SessionEvent, "message_id, kind")
+EVENTS = RecordTable("session_events", SessionEvent, "message_id, kind")
 PREVIOUS_MODE = """
 SELECT p.mode FROM messages p JOIN messages m ON m.session_id = p.session_id
 WHERE m.id = ? AND p.seq < m.seq AND p.role = 'user' AND p.hidden = 0 AND p.deleted_at IS NULL ORDER BY p.seq DESC LIMIT 1

@@ -15,9 +15,9 @@ from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact, Tombstone
 from lethe_app.errors import RecordMissing
 from lethe_app.storage.database import Store, in_transaction
-from lethe_app.storage.row_mapping import Table, json_list, utc_text
+from lethe_app.storage.row_mapping import RecordTable, json_list, utc_text
 
-FACTS = Table("facts", ExtractedFact, "guid")
+FACTS = RecordTable("facts", ExtractedFact, "guid")
 IS_DORMANT = """
 (pinned = 0 AND made_by <> 'user'
 AND EXISTS (SELECT 1 FROM json_each(source_memories) s JOIN memories m ON m.guid = s.value

@@ -13,9 +13,9 @@ from lethe_app.domain.list_items import MemoryFiling
 from lethe_app.domain.memory import MemoryType, MemoryUnit
 from lethe_app.errors import RecordMissing, StorageError
 from lethe_app.storage.database import Store, in_transaction
-from lethe_app.storage.row_mapping import Table, json_list, utc_text
+from lethe_app.storage.row_mapping import RecordTable, json_list, utc_text
 
-MEMORIES = Table("memories", MemoryUnit, "guid")
+MEMORIES = RecordTable("memories", MemoryUnit, "guid")
 OF_PERSONA = "WHERE category <> 'chat_session' AND persona_id = ?"
 
 

@@ -8,9 +8,9 @@ from datetime import datetime
 
 from lethe_app.domain.tools import WorkingMemoryEntry
 from lethe_app.storage.database import Store, in_transaction
-from lethe_app.storage.row_mapping import Table, utc_text
+from lethe_app.storage.row_mapping import RecordTable, utc_text
 
-ENTRIES = Table("working_memory", WorkingMemoryEntry, "persona_id, namespace, key")
+ENTRIES = RecordTable("working_memory", WorkingMemoryEntry, "persona_id, namespace, key")
 _IS_BELOW = (
     "(:prefix = '' OR namespace || '/' || key = :prefix"
     " OR substr(namespace || '/' || key, 1, length(:prefix) + 1) = :prefix || '/')"
