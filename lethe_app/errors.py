@@ -53,10 +53,6 @@ class EngineUnreachable(ModelError):
     """A remote engine did not answer."""
 
 
-RETRY_LATER_ERRORS = (ModelMissing, EngineUnreachable)
-"""Errors that are no failure of background work: it waits for a model."""
-
-
 class StorageError(LetheError):
     """The user's data could not be read or written."""
 

@@ -76,7 +76,7 @@ def select_by_values(connection: sqlite3.Connection, query: str, values: Iterabl
 
 
 def json_list(values: Iterable[object]) -> str:
-    """Return ids or numbers as a JSON list for `json_each`; SQLite limits the number of parameters of a query."""
+    """Return ids or numbers as a JSON list, which a query reads; SQLite limits the number of parameters of a query."""
     return json.dumps([value if isinstance(value, int) else str(value) for value in values])
 
 

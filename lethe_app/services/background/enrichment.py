@@ -25,12 +25,12 @@ from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.agent_runs import RunOutcome
 from lethe_app.domain.chat import Role
 from lethe_app.domain.memory import MemoryUnit
-from lethe_app.errors import RETRY_LATER_ERRORS, FileError, LetheError, ModelError
+from lethe_app.errors import FileError, LetheError, ModelError
 from lethe_app.services.background.activity_log import ENRICHMENT, ActivityEntry, ActivityLog
 from lethe_app.services.background.task_api import TaskApi, TaskServices
 from lethe_app.services.extraction.qualification import Qualification
 from lethe_app.services.participants import Participants, ParticipantService
-from lethe_app.services.scheduling.loop import BackgroundLoop, BackgroundPriority
+from lethe_app.services.scheduling.loop import RETRY_LATER_ERRORS, BackgroundLoop, BackgroundPriority
 
 CHECK_INTERVAL = 600.0
 MAX_CATEGORIES = 30

@@ -19,13 +19,14 @@ from lethe_app.dates.arithmetic import elapsed
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact, FactKind, MadeBy
-from lethe_app.errors import RETRY_LATER_ERRORS, ModelError
+from lethe_app.errors import ModelError
 from lethe_app.services.extraction.llm_facts import LlmFactExtraction, resolve_fact_dates
 from lethe_app.services.extraction.qualification import Qualification
 from lethe_app.services.extraction.structured_output import StructuredOutput
 from lethe_app.services.memory.facts import FactService
 from lethe_app.services.participants import Participants
 from lethe_app.services.preferences import Preferences
+from lethe_app.services.scheduling.loop import RETRY_LATER_ERRORS
 from lethe_app.storage.memory.facts import FactStore
 
 MAX_SESSION_AGE_FOR_MODEL = timedelta(days=7)

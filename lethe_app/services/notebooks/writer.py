@@ -20,7 +20,7 @@ from lethe_app.brain.notebooks.outdated_lines import FactHistory
 from lethe_app.brain.text.utterance import to_utterances
 from lethe_app.domain.agent_runs import ProducedKind, ProducedRecord, RunOutcome
 from lethe_app.domain.chat import PartState, SessionPart, SessionSummary
-from lethe_app.errors import RETRY_LATER_ERRORS, FileError
+from lethe_app.errors import FileError
 from lethe_app.services.background.activity_log import NOTEBOOKS, ActivityEntry, ActivityLog
 from lethe_app.services.events import Listeners
 from lethe_app.services.extraction.conclusions import ConclusionService, FinishedConversation
@@ -31,7 +31,7 @@ from lethe_app.services.notebooks.service import NotebookService
 from lethe_app.services.notebooks.undo import NotebookUndo
 from lethe_app.services.participants import ParticipantService
 from lethe_app.services.preferences import Preferences
-from lethe_app.services.scheduling.loop import BackgroundLoop, BackgroundPriority
+from lethe_app.services.scheduling.loop import RETRY_LATER_ERRORS, BackgroundLoop, BackgroundPriority
 from lethe_app.services.sessions.archive_queue import ArchiveQueue
 from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.key_value import AppState

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 
 from lethe_app.domain.clock import now
-from lethe_app.errors import LetheError
+from lethe_app.errors import EngineUnreachable, LetheError, ModelMissing
 from lethe_app.services.events import Listeners
 
 
@@ -48,6 +48,8 @@ class BackgroundPriority:
 
 
 LOG = logging.getLogger(__name__)
+RETRY_LATER_ERRORS = (ModelMissing, EngineUnreachable)
+"""Errors that are no failure of background work: it waits for a model."""
 
 
 class BackgroundLoop:
