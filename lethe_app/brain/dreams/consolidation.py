@@ -16,18 +16,20 @@ from typing import TypeVar
 from uuid import UUID
 
 from lethe_app.brain.fact_guard.grounding import find_invented_words, is_grounded
-from lethe_app.brain.facts.superseding import supersede
+from lethe_app.brain.facts.superseding import supersede, unite_sources
 from lethe_app.brain.recall.proactive_rules import WAITING_INSERTIONS
 from lethe_app.brain.text.fingerprint import content_words
 from lethe_app.brain.vocabulary.normalize import normalize_text
 from lethe_app.domain.agent_runs import RecordedChange
-from lethe_app.domain.changes import DROP, MERGE, REFINE, ChangedRecord, ChangedRecords, is_owned_by_user, record_text, union_of
+from lethe_app.domain.changes import DROP, MERGE, REFINE, ChangedRecord, ChangedRecords, is_owned_by_user, record_text
 from lethe_app.domain.facts import ExtractedFact, MadeBy, SupersededBecause
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit, merge_metadata
 from lethe_app.retrieval.passage_builder import SENTENCE_END
 from lethe_app.retrieval.query_terms import WORD
 
 T = TypeVar("T")
+ChangeProvenance = tuple[str, UUID | None, datetime]
+"""Persona, run and moment of a change."""
 DREAM = "dream"
 """Value of `made_by` for records written by a dream."""
 UNMERGEABLE_TYPES = frozenset(
@@ -143,7 +145,7 @@ def build_changes(
     merged = [group[index] for index in sorted({*decision.sources}) if 0 <= index < len(group)]
     if decision.text and len(merged) < 2:
         merged = list(group)  # the model merged without naming the records
-    provenance = _Provenance(persona_id, run_id, moment)
+    provenance = (persona_id, run_id, moment)
     if decision.text and len(merged) > 1:
         if not is_faithful_merge(decision.text, [record_text(one) for one in merged], names):
             return []
@@ -207,53 +209,50 @@ def merge_facts(sources: Sequence[ExtractedFact], text: str) -> ExtractedFact:
     """Return one fact for several: with the earliest first date and the united sources and counts of all."""
     return ExtractedFact(
         fact=text,
-        first_seen=min(one.first_seen for one in sources),
-        last_seen=max(one.last_seen for one in sources),
         reference_count=sum(one.reference_count for one in sources),
-        source_memories=union_of(*(one.source_memories for one in sources)),
-        source_messages=union_of(*(one.source_messages for one in sources)),
+        **unite_sources(*sources),
         made_by=MadeBy.MODEL if any(one.made_by is MadeBy.MODEL for one in sources) else MadeBy.RULES,
     )
 
 
-@dataclass(frozen=True)
-class _Provenance:
-    persona_id: str
-    run_id: UUID | None
-    moment: datetime
-
-    def build_change(self, what: str, reason: str, before: ChangedRecords, after: ChangedRecords) -> RecordedChange:
-        return RecordedChange(
-            run_id=self.run_id,
-            persona_id=self.persona_id,
-            at=self.moment,
-            what=what,
-            reason=reason,
-            before=before.model_dump_json(),
-            after=after.model_dump_json(),
-        )
+def build_change(
+    what: str, reason: str, before: ChangedRecords, after: ChangedRecords, provenance: ChangeProvenance
+) -> RecordedChange:
+    """Return the record of a change that a dream makes or proposes."""
+    persona_id, run_id, moment = provenance
+    return RecordedChange(
+        run_id=run_id,
+        persona_id=persona_id,
+        at=moment,
+        what=what,
+        reason=reason,
+        before=before.model_dump_json(),
+        after=after.model_dump_json(),
+    )
 
 
-def _build_merge_change(sources: Sequence[ChangedRecord], decision: MergeDecision, provenance: _Provenance) -> RecordedChange:
+def _build_merge_change(
+    sources: Sequence[ChangedRecord], decision: MergeDecision, provenance: ChangeProvenance
+) -> RecordedChange:
     memories = [memory for memory in sources if isinstance(memory, MemoryUnit)]
     facts = [one for one in sources if isinstance(one, ExtractedFact)]
     if memories:
-        one = merge_memories(memories, decision.text, provenance.moment, decision.filed_under, decision.tags)
+        one = merge_memories(memories, decision.text, provenance[2], decision.filed_under, decision.tags)
         after = ChangedRecords(memories=[one])
     else:
         merged = merge_facts(facts, decision.text)
         superseded = [supersede(fact, merged, SupersededBecause.MERGED)[0] for fact in facts]
         after = ChangedRecords(facts=[merged, *superseded])
     reason = f"{len(sources)} {'memories' if memories else 'facts'} say the same."
-    return provenance.build_change(MERGE, reason, ChangedRecords(memories=memories, facts=facts), after)
+    return build_change(MERGE, reason, ChangedRecords(memories=memories, facts=facts), after, provenance)
 
 
-def _build_drop_change(record: ChangedRecord, provenance: _Provenance) -> RecordedChange:
+def _build_drop_change(record: ChangedRecord, provenance: ChangeProvenance) -> RecordedChange:
     before = ChangedRecords(memories=[record]) if isinstance(record, MemoryUnit) else ChangedRecords(facts=[record])
-    return provenance.build_change(DROP, "It says nothing that lasts.", before, ChangedRecords())
+    return build_change(DROP, "It says nothing that lasts.", before, ChangedRecords(), provenance)
 
 
-def _build_refine_change(record: ChangedRecord, decision: MergeDecision, provenance: _Provenance) -> RecordedChange | None:
+def _build_refine_change(record: ChangedRecord, decision: MergeDecision, provenance: ChangeProvenance) -> RecordedChange | None:
     """Return the change of category and tags of a memory; None if nothing changes, and for facts, which have no categories."""
     if not isinstance(record, MemoryUnit):
         return None
@@ -261,9 +260,8 @@ def _build_refine_change(record: ChangedRecord, decision: MergeDecision, provena
     refined = record.model_copy(update={"filed_under": decision.filed_under or record.filed_under, "tags": tags})
     if (refined.filed_under, refined.tags) == (record.filed_under, record.tags):
         return None
-    return provenance.build_change(
-        REFINE, "It is found more easily.", ChangedRecords(memories=[record]), ChangedRecords(memories=[refined])
-    )
+    before, after = ChangedRecords(memories=[record]), ChangedRecords(memories=[refined])
+    return build_change(REFINE, "It is found more easily.", before, after, provenance)
 
 
 # Categories and tags.

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from lethe_app.brain.dreams.consolidation import INFERRED
+from lethe_app.brain.dreams.consolidation import INFERRED, ChangeProvenance, build_change
 from lethe_app.brain.dreams.corrections import UNNAMED_BEHAVIOUR, CorrectionStrength
-from lethe_app.brain.dreams.preferences import CorrectionRemark, build_inferred_memory, build_memory_change, find_remarks
+from lethe_app.brain.dreams.preferences import CorrectionRemark, build_inferred_memory, find_remarks
 from lethe_app.brain.fact_guard.grounding import find_invented_words
 from lethe_app.domain.agent_runs import RecordedChange
-from lethe_app.domain.changes import INFER, RATINGS_TAG
+from lethe_app.domain.changes import INFER, RATINGS_TAG, ChangedRecords
 
 MIN_DISLIKED_REPLIES = int(CorrectionStrength.CASUAL)
 """Minimum number of disliked replies that share a pattern: a thumb without explanation weighs as much as a casual remark."""
@@ -50,7 +50,7 @@ def infer_dislike(
     pattern: str,
     matching_replies: Sequence[DislikedReply],
     names: tuple[str, str],
-    provenance: tuple[str, UUID | None, datetime],
+    provenance: ChangeProvenance,
 ) -> RecordedChange | None:
     """Return an inferred dislike as a change to be confirmed by the user; None if too few replies support it or it is not
     grounded.
@@ -71,7 +71,7 @@ def infer_dislike(
     messages = [one.message for one in matching_replies]
     memory = build_inferred_memory(content, INFERRED, ["inferred", RATINGS_TAG], messages, provenance[2])
     reason = f"You gave a thumb down to {len(messages)} replies like that, without a word."
-    return build_memory_change(INFER, reason, memory, provenance)
+    return build_change(INFER, reason, ChangedRecords(), ChangedRecords(memories=[memory]), provenance)
 
 
 def parse_explanation(text: str, message: UUID, session: UUID, at: datetime) -> list[CorrectionRemark]:

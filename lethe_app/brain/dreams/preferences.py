@@ -9,7 +9,7 @@ from uuid import UUID
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
-from lethe_app.brain.dreams.consolidation import ANTI_PATTERNS, DREAM, INFERRED
+from lethe_app.brain.dreams.consolidation import ANTI_PATTERNS, DREAM, INFERRED, ChangeProvenance, build_change
 from lethe_app.brain.dreams.corrections import UNNAMED_BEHAVIOUR, Correction, CorrectionStrength, find_corrections, is_alike
 from lethe_app.domain.agent_runs import RecordedChange
 from lethe_app.domain.changes import AVOID, INFER, ChangedRecords
@@ -143,7 +143,7 @@ def build_anti_pattern_change(
 
 
 def build_worded_anti_pattern(
-    avoid: str, reason: str, instead: str, domain: str, group: PreferenceRemarks, provenance: tuple[str, UUID | None, datetime]
+    avoid: str, reason: str, instead: str, domain: str, group: PreferenceRemarks, provenance: ChangeProvenance
 ) -> RecordedChange:
     """Return the change that adds an anti-pattern in a model's wording."""
     content = f"Don't {avoid.strip().rstrip('.')} because {reason.strip().rstrip('.')}"
@@ -158,13 +158,13 @@ def _build_change(
     filed_under: str,
     tags: Sequence[str],
     group: PreferenceRemarks,
-    provenance: tuple[str, UUID | None, datetime],
+    provenance: ChangeProvenance,
 ) -> RecordedChange:
     messages = [one.message for one in group.distinct_remarks]
     memory = build_inferred_memory(content, filed_under, tags, messages, provenance[2])
     memory.priority = 4 - group.strongest.strength
     reason = "You said so." if len(messages) == 1 else f"You said so {len(messages)} times."
-    return build_memory_change(kind, reason, memory, provenance)
+    return build_change(kind, reason, ChangedRecords(), ChangedRecords(memories=[memory]), provenance)
 
 
 def build_inferred_memory(
@@ -181,22 +181,6 @@ def build_inferred_memory(
         metadata=inferred_metadata(needs_permission=is_sensitive(content)),
         added=moment,
         last_trigger=moment,
-    )
-
-
-def build_memory_change(
-    kind: str, reason: str, memory: MemoryUnit, provenance: tuple[str, UUID | None, datetime]
-) -> RecordedChange:
-    """Return the change that adds a memory; `provenance` is (persona id, run id, moment)."""
-    persona_id, run_id, moment = provenance
-    return RecordedChange(
-        run_id=run_id,
-        persona_id=persona_id,
-        at=moment,
-        what=kind,
-        reason=reason,
-        before=ChangedRecords().model_dump_json(),
-        after=ChangedRecords(memories=[memory]).model_dump_json(),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from uuid import UUID
 
-from lethe_app.brain.facts.superseding import VALID, supersede, unite_ids
+from lethe_app.brain.facts.superseding import VALID, supersede, unite_sources
 from lethe_app.brain.text.fingerprint import compute_fingerprint, fingerprint_digest
 from lethe_app.domain.facts import ExtractedFact, FactKind, MadeBy, SupersededBecause, Tombstone, find_current_fact
 from lethe_app.retrieval.fact_relation import FactRelation
@@ -46,7 +46,7 @@ def merge_fact(
         return []
     nearest = find_nearest_current(neighbours)
     if nearest is None:
-        return [_inherit_from_duplicates(new, duplicates)]
+        return [new.model_copy(update=unite_sources(new, *duplicates))]
     old, _distance = nearest
     match relation:
         case FactRelation.SAME:
@@ -54,7 +54,7 @@ def merge_fact(
         case FactRelation.UPDATE | FactRelation.CONTRADICTION:
             return _apply_update(old, new, duplicates)
         case FactRelation.NEW:
-            return [_inherit_from_duplicates(new, duplicates)]
+            return [new.model_copy(update=unite_sources(new, *duplicates))]
 
 
 def can_be_superseded(old: ExtractedFact, new: ExtractedFact) -> bool:
@@ -85,11 +85,8 @@ def combine_facts(kept: ExtractedFact, others: Sequence[ExtractedFact], wording:
         update={
             "fact": wording,
             "made_by": MadeBy.USER,
-            "first_seen": min(fact.first_seen for fact in all_facts),
-            "last_seen": max(fact.last_seen for fact in all_facts),
             "reference_count": sum(fact.reference_count for fact in all_facts),
-            "source_memories": unite_ids(*(fact.source_memories for fact in all_facts)),
-            "source_messages": unite_ids(*(fact.source_messages for fact in all_facts)),
+            **unite_sources(*all_facts),
             "pinned": any(fact.pinned for fact in all_facts),
             **VALID,
         }
@@ -148,11 +145,8 @@ def _confirm(old: ExtractedFact, new: ExtractedFact, *, is_new_source: bool) -> 
         update={
             "fact": new.fact if is_better_wording else old.fact,
             "made_by": new.made_by if is_better_wording else old.made_by,
-            "first_seen": min(old.first_seen, new.first_seen),
-            "last_seen": max(old.last_seen, new.last_seen),
             "reference_count": old.reference_count + is_new_source,
-            "source_memories": unite_ids(old.source_memories, new.source_memories),
-            "source_messages": unite_ids(old.source_messages, new.source_messages),
+            **unite_sources(old, new),
             "pinned": old.pinned or new.pinned,
             "kind": old.kind if new.kind is FactKind.OTHER else new.kind,
             "key": new.key or old.key,
@@ -162,18 +156,6 @@ def _confirm(old: ExtractedFact, new: ExtractedFact, *, is_new_source: bool) -> 
     return [confirmed] if confirmed != old else []
 
 
-def _inherit_from_duplicates(new: ExtractedFact, duplicates: Sequence[ExtractedFact]) -> ExtractedFact:
-    """Return the new fact with the dates and sources of its superseded twins."""
-    return new.model_copy(
-        update={
-            "first_seen": min(fact.first_seen for fact in (new, *duplicates)),
-            "last_seen": max(fact.last_seen for fact in (new, *duplicates)),
-            "source_memories": unite_ids(new.source_memories, *(fact.source_memories for fact in duplicates)),
-            "source_messages": unite_ids(new.source_messages, *(fact.source_messages for fact in duplicates)),
-        }
-    )
-
-
 def _apply_update(old: ExtractedFact, new: ExtractedFact, duplicates: Sequence[ExtractedFact]) -> list[ExtractedFact]:
     """Return the records after an update: the fact said later supersedes the other, or both are kept if it may not.
 
@@ -181,12 +163,12 @@ def _apply_update(old: ExtractedFact, new: ExtractedFact, duplicates: Sequence[E
     confirmed.
     """
     if new.last_seen >= old.last_seen or new.made_by is MadeBy.USER:
-        restored = _inherit_from_duplicates(new, duplicates)
-        return _contradict(old, restored) if can_be_superseded(old, new) else [restored]
+        restored = new.model_copy(update=unite_sources(new, *duplicates))
+        return [*supersede(old, restored, SupersededBecause.CONTRADICTED)] if can_be_superseded(old, new) else [restored]
     if not can_be_superseded(new, old):
-        return [_inherit_from_duplicates(new, duplicates)]
-    return _confirm(duplicates[0], new, is_new_source=True) if duplicates else _contradict(new, old)
-
-
-def _contradict(old: ExtractedFact, new: ExtractedFact) -> list[ExtractedFact]:
-    return [*supersede(old, new, SupersededBecause.CONTRADICTED)]
+        return [new.model_copy(update=unite_sources(new, *duplicates))]
+    return (
+        _confirm(duplicates[0], new, is_new_source=True)
+        if duplicates
+        else [*supersede(new, old, SupersededBecause.CONTRADICTED)]
+    )

@@ -5,9 +5,9 @@ Who decides: `updates` and `merge` beside it for what is newly said, the fact se
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from uuid import UUID
+from typing import Any
 
+from lethe_app.domain.changes import union_of
 from lethe_app.domain.facts import ExtractedFact, SupersededBecause
 
 VALID = {"superseded": False, "superseded_by": None, "superseded_because": None}
@@ -24,13 +24,13 @@ def supersede(old: ExtractedFact, successor: ExtractedFact, reason: SupersededBe
     changes: dict[str, object] = {}
     if reason is SupersededBecause.EXTENDED:
         changes = {
-            "source_memories": unite_ids(old.source_memories, successor.source_memories),
+            "source_memories": union_of(old.source_memories, successor.source_memories),
             "reference_count": successor.reference_count + old.reference_count,
         }
     elif reason is SupersededBecause.REPEATED:
         changes = {
-            "source_memories": unite_ids(successor.source_memories, old.source_memories),
-            "source_messages": unite_ids(successor.source_messages, old.source_messages),
+            "source_memories": union_of(successor.source_memories, old.source_memories),
+            "source_messages": union_of(successor.source_messages, old.source_messages),
             "reference_count": max(successor.reference_count, old.reference_count),
             "pinned": successor.pinned or old.pinned,
         }
@@ -38,6 +38,11 @@ def supersede(old: ExtractedFact, successor: ExtractedFact, reason: SupersededBe
     return old.model_copy(update=superseded), successor.model_copy(update=changes) if changes else successor
 
 
-def unite_ids(*lists: Iterable[UUID]) -> list[UUID]:
-    """Return the ids of several lists, each once, in their order."""
-    return list(dict.fromkeys(id_ for ids in lists for id_ in ids))
+def unite_sources(*facts: ExtractedFact) -> dict[str, Any]:
+    """Return the fields of a fact that has the dates and sources of all these, the sources of the first one first."""
+    return {
+        "first_seen": min(fact.first_seen for fact in facts),
+        "last_seen": max(fact.last_seen for fact in facts),
+        "source_memories": union_of(*(fact.source_memories for fact in facts)),
+        "source_messages": union_of(*(fact.source_messages for fact in facts)),
+    }
