@@ -90,6 +90,7 @@ def _endorsed_by_answer(
     """
     reply = " ".join(piece.text for piece in answer if piece.meaning is not SentenceMeaning.DROPPED)
     agreed = _find_agreed_sentence(persona_sentences, reply)
+    begins_with_statement = bool(answer) and answer[0].meaning is not SentenceMeaning.DROPPED  # which may answer a question
     repeated = set() if pattern("denied").search(reply) else _content_stems(normalized_words(reply)) - known_words
     for index, sentence in enumerate(persona_sentences):
         new_words = _content_stems(sentence.words) - known_words
@@ -99,13 +100,8 @@ def _endorsed_by_answer(
             yield replace(sentence, weight=ENDORSED_WEIGHT)
         elif is_played and sentence.in_story:
             yield replace(sentence, weight=SCENE_WEIGHT)
-        elif index == len(persona_sentences) - 1 and sentence.asks and is_next and _begins_with_statement(answer):
+        elif index == len(persona_sentences) - 1 and sentence.asks and is_next and begins_with_statement:
             yield replace(sentence, weight=0.0)
-
-
-def _begins_with_statement(pieces: Sequence[DialoguePiece]) -> bool:
-    """Return whether the message begins with a piece that counts, so that it may answer the question before it."""
-    return bool(pieces) and pieces[0].meaning is not SentenceMeaning.DROPPED
 
 
 def _find_agreed_sentence(persona_sentences: Sequence[Sentence], reply: str) -> int | None:

@@ -15,13 +15,10 @@ from lethe_app.brain.text.sentences import Sentence, normalized_words
 from lethe_app.brain.text.spelling import correct_spelling
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.chat import Role
-from lethe_app.domain.list_items import end_at_word
 from lethe_app.retrieval.passage_builder import SENTENCE_END
 
 MAX_TITLE_LENGTH = 48
 """Maximum characters of a title."""
-MAX_OPENING_WORDS = 6
-"""Maximum number of words of the beginning of a session, where no sentence or clause ends there."""
 MIN_TITLE_WORDS = 3
 """Number of words from which a sentence or clause is a title by itself."""
 NO_SUBJECT_FACTOR, CUT_FACTOR, FRAGMENT_FACTOR = 0.8, 0.7, 0.2
@@ -36,8 +33,6 @@ ENOUGH_WORDS = 3
 """Words that may be a topic from which a clause is worth its whole value."""
 MAX_REPEATED = 2.0
 """Sum of the weights of repeated words (ln of the number of messages) above which more add nothing."""
-SENTENCE_MARKS, CLAUSE_MARKS = ".!?…。！？", ",;:–—"
-"""Marks after the last word of a sentence, and of a clause."""
 _CLAUSE = re.compile(r"[,;:]\s|\s+[-–—]+\s|\s(?=(?:and|but|so|because|since)\s(?:I|we|my|it|he|she|they)\b)")
 _CONJUNCTION = re.compile(r"^(?:and|but|so|because|since)\s", re.IGNORECASE)
 
@@ -112,25 +107,10 @@ def _clause_factor(clause: str, vocabulary: ConversationVocabulary) -> float:
 
 
 def _opening_words(line: Utterance) -> str:
-    """Return the first words of a message, without actions: its first sentence or clause if that is short, else as many words
-    as fit, with an ellipsis.
-    """
-    text = _spoken_text(line)
-    words = text.split()
-    first_sentence = SENTENCE_END.split(text.strip(), maxsplit=1)[0].split()
-    if len(first_sentence) >= MIN_TITLE_WORDS and len(" ".join(first_sentence)) <= MAX_TITLE_LENGTH:
-        return _format(" ".join(first_sentence))
-    kept = words[:MAX_OPENING_WORDS]
-    while len(kept) > 1 and len(" ".join(kept)) >= MAX_TITLE_LENGTH:
-        kept.pop()
-    if len(kept) < len(words):
-        sentence_end = max((number for number, word in enumerate(kept, 1) if word[-1] in SENTENCE_MARKS), default=0)
-        clause_end = max((number for number, word in enumerate(kept, 1) if word[-1] in CLAUSE_MARKS), default=0)
-        if sentence_end >= MIN_TITLE_WORDS:
-            kept = kept[:sentence_end]
-        else:
-            kept = end_at_word(" ".join(kept[:clause_end] if clause_end >= MIN_TITLE_WORDS else kept)).split()
-    return _format(" ".join(kept))
+    """Return the beginning of a message, without actions: its first sentence if that has a few words, cut where it is long."""
+    text = " ".join(_spoken_text(line).split())
+    first_sentence = SENTENCE_END.split(text, maxsplit=1)[0]
+    return _format(first_sentence if len(first_sentence.split()) >= MIN_TITLE_WORDS else text)
 
 
 def _spoken_text(line: Utterance) -> str:
