@@ -14,7 +14,7 @@ from lethe_app.brain.fact_guard.grounding import content_words, count_shared_wor
 from lethe_app.brain.fact_guard.quotations import MessageClause, split_clauses
 from lethe_app.brain.languages.detection import guess_language
 from lethe_app.brain.people.relations import ClauseSubject, find_clause_subject, find_relations, is_relation_mentioned
-from lethe_app.brain.reading.confirmation import is_confirmed
+from lethe_app.brain.reading.corrections import is_confirmed
 from lethe_app.brain.vocabulary.stems import irregular_forms, stem
 from lethe_app.dates import resolve
 from lethe_app.dates.words import MONTHS, WEEKDAYS

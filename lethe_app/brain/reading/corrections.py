@@ -1,4 +1,4 @@
-"""Corrections within a conversation: retractions, corrected details, and the pieces they withdraw or replace."""
+"""Corrections within a conversation: retractions, corrected details, the pieces they withdraw or replace, and agreement."""
 
 from __future__ import annotations
 
@@ -238,3 +238,13 @@ def _find_last_statement(pieces: Sequence[DialoguePiece]) -> DialoguePiece | Non
     return next(
         (piece for piece in candidates if not piece.text.rstrip("\"”’') ").endswith("?") and len(piece.text.split()) > 2), None
     )
+
+
+def is_confirmed(index: int, lines: Sequence[Utterance]) -> bool:
+    """Return whether the message at an index is by the user, or the next one is the user's agreement to it; what only the
+    persona proposed was never decided.
+    """
+    if lines[index].role is Role.USER:
+        return True
+    next_line = lines[index + 1] if index + 1 < len(lines) else None
+    return next_line is not None and next_line.role is Role.USER and bool(_pattern("agreement").match(next_line.text))

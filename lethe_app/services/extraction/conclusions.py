@@ -10,7 +10,7 @@ from lethe_app.brain.fact_guard.claims import Claim
 from lethe_app.brain.llm_schemas.chunking import format_lines
 from lethe_app.brain.llm_schemas.notebooks import ConclusionAnswer, ConclusionsAnswer
 from lethe_app.brain.notebooks.document import Conclusion
-from lethe_app.brain.reading.confirmation import is_confirmed
+from lethe_app.brain.reading.corrections import is_confirmed
 from lethe_app.brain.reading.dialogue_acts import read_parts
 from lethe_app.brain.reading.pieces import MessageParts
 from lethe_app.brain.text.fingerprint import fingerprint_digest

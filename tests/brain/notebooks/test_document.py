@@ -22,7 +22,7 @@ from lethe_app.brain.notebooks.matching import (
     majority_notebook,
 )
 from lethe_app.brain.notebooks.splitting import pieces_from_proposal, render_pieces, split_without_model
-from lethe_app.brain.reading.confirmation import is_confirmed
+from lethe_app.brain.reading.corrections import is_confirmed
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.chat import Role
 
