@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-from uuid import UUID, uuid5
+from datetime import UTC, datetime, timedelta
+from uuid import UUID, uuid4, uuid5
 
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.chat import Role
@@ -20,6 +20,15 @@ def said(name: str, text: str, place: int = 0) -> Utterance:
 def conversation(*lines: str) -> list[Utterance]:
     """Each line is `Name: text`; Tomas is the user."""
     return [said(*line.split(": ", 1), place) for place, line in enumerate(lines)]  # type: ignore[arg-type]
+
+
+def spoken(*messages: str, user: str = "Joan", start: datetime = datetime(2026, 3, 10, 20, tzinfo=UTC)) -> list[Utterance]:
+    """What a user says, a minute apart, on a Tuesday; “P: ” begins a line of the persona Nora."""
+    lines = []
+    for place, text in enumerate(messages):
+        role, name = (Role.ASSISTANT, "Nora") if text.startswith("P: ") else (Role.USER, user)
+        lines.append(Utterance(uuid4(), role, name, text.removeprefix("P: "), start + place * timedelta(minutes=1)))
+    return lines
 
 
 SMALL_TALK = conversation(

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from uuid import uuid4
 
 import pytest
 
 from lethe_app.brain.reading.extractor import extract_statements
 from lethe_app.brain.reading.statements import SpeakerStatement
-from lethe_app.brain.text.utterance import Utterance
-from lethe_app.domain.chat import Role
 from lethe_app.domain.facts import FactKind
+from tests.brain.conversations import spoken
 
 MONDAY = datetime(2026, 11, 23, 20, 0, tzinfo=UTC)
 
 
 def statements_of(*texts: str) -> list[SpeakerStatement]:
-    return extract_statements([Utterance(uuid4(), Role.USER, "Tom", text, MONDAY) for text in texts])
+    return extract_statements(spoken(*texts, user="Tom", start=MONDAY))
 
 
 @pytest.mark.parametrize(

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from uuid import uuid4
-
 import pytest
 
 from lethe_app.brain.reading.extractor import extract_statements
 from lethe_app.brain.text.utterance import Utterance
-from lethe_app.domain.chat import Role
-from lethe_app.domain.clock import now
+from tests.brain.conversations import conversation
 
 
 def talk(*texts: str) -> list[Utterance]:
     """Mira begins, and Tomas answers in turn."""
-    return [
-        Utterance(uuid4(), Role.USER if place % 2 else Role.ASSISTANT, "Tomas" if place % 2 else "Mira", text, now())
-        for place, text in enumerate(texts)
-    ]
+    return conversation(*(f"{'Tomas' if place % 2 else 'Mira'}: {text}" for place, text in enumerate(texts)))
 
 
 def facts(*texts: str) -> list[str]:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
-from uuid import uuid4
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,25 +9,12 @@ from hypothesis import strategies as st
 from lethe_app.brain.reading.extractor import extract_statements
 from lethe_app.brain.reading.own_words import MAX_FACT_LENGTH
 from lethe_app.brain.reading.statements import SpeakerStatement
-from lethe_app.brain.text.utterance import Utterance
-from lethe_app.domain.chat import Role
 from lethe_app.domain.facts import FactKind
-
-TUESDAY = datetime(2026, 3, 10, 20, tzinfo=UTC)
-
-
-def conversation(*messages: str) -> list[Utterance]:
-    """What Joan says, message by message; “P: ” begins a line of the persona."""
-    return [
-        Utterance(uuid4(), Role.ASSISTANT, "Nora", text.removeprefix("P: "), TUESDAY + place * timedelta(minutes=1))
-        if text.startswith("P: ")
-        else Utterance(uuid4(), Role.USER, "Joan", text, TUESDAY + place * timedelta(minutes=1))
-        for place, text in enumerate(messages)
-    ]
+from tests.brain.conversations import spoken
 
 
 def statements_of(*messages: str) -> list[SpeakerStatement]:
-    return extract_statements(conversation(*messages))
+    return extract_statements(spoken(*messages))
 
 
 def texts(*messages: str) -> list[str]:
@@ -58,7 +42,7 @@ def test_quotation_marks_of_the_user_do_not_end_the_quotation():
     ],
 )
 def test_an_answer_is_quoted_with_its_question_and_comes_from_both_messages(question: str, answer: str):
-    lines = conversation(f"P: *smiles* Nice! {question}", answer)
+    lines = spoken(f"P: *smiles* Nice! {question}", answer)
 
     (statement,) = extract_statements(lines)
 
@@ -67,7 +51,7 @@ def test_an_answer_is_quoted_with_its_question_and_comes_from_both_messages(ques
 
 
 def test_an_answer_that_says_all_comes_without_its_question():
-    lines = conversation("P: What do you do on Thursdays?", "i've been doing pottery on thursdays since the divorce")
+    lines = spoken("P: What do you do on Thursdays?", "i've been doing pottery on thursdays since the divorce")
 
     (statement,) = extract_statements(lines)
 
@@ -123,7 +107,7 @@ def test_a_sentence_about_somebody_who_was_not_named_is_left_out():
 
 def test_what_is_told_twice_is_one_fact_with_both_messages():
     statements_of = "our landlord is putting the rent up by 200 euros in March"
-    lines = conversation(statements_of, "P: Oh no.", statements_of)
+    lines = spoken(statements_of, "P: Oh no.", statements_of)
 
     (statement,) = extract_statements(lines)
 
@@ -204,6 +188,14 @@ def test_whatever_is_written_every_fact_is_one_line_about_its_speaker(question: 
         assert {"Joan", "Nora"} & set(
             statement.text.replace("'s", " ").replace(",", " ").split()
         ) or not statement.text.isascii()
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [("What do you play?", "nothing"), ("How is Beth?", "moved to leeds in june"), ("How old is Aoife?", "31")],
+)
+def test_an_evasion_or_an_answer_about_somebody_else_says_nothing_of_the_speaker(question: str, answer: str):
+    assert not any(text.startswith("Joan ") for text in texts(f"P: {question}", answer))
 
 
 def test_initials_end_no_sentence():

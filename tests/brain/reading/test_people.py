@@ -3,28 +3,17 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
-from uuid import uuid4
 
 import pytest
 
 from lethe_app.brain.reading.extractor import extract_statements
 from lethe_app.brain.reading.statements import SpeakerStatement
-from lethe_app.brain.text.utterance import Utterance
-from lethe_app.domain.chat import Role
-
-TIME = datetime(2026, 11, 23, 20, 0, tzinfo=UTC)
+from tests.brain.conversations import spoken
 
 
 def stated(*messages: str) -> list[SpeakerStatement]:
-    """What Orla says, message by message; “P: ” begins a line of the persona."""
-    lines = [
-        Utterance(uuid4(), Role.ASSISTANT, "Nora", text.removeprefix("P: "), TIME)
-        if text.startswith("P: ")
-        else Utterance(uuid4(), Role.USER, "Orla", text, TIME)
-        for text in messages
-    ]
-    return extract_statements(lines)
+    """What Orla says of herself."""
+    return extract_statements(spoken(*messages, user="Orla"))
 
 
 def texts(*messages: str) -> list[str]:
