@@ -74,7 +74,8 @@ class CandidateSearch:
                 features = gather_features(self.columns, rows, to_word_occurrences(occurrences), spread, nearest)
                 compared = select_compared(features.group, features.cosine, features.bm25)
                 numbers = self.columns.number[rows[compared]]
-                return await self._suppress_non_evidence(features, compared, await self._load_tokens(numbers))
+                tokens = await self.passages.token_vectors(self.embedder, numbers.tolist()) if self.embedder else {}
+                return await self._suppress_non_evidence(features, compared, tokens)
         return await self._collect_promising()
 
     async def _collect_promising(self) -> CandidateFeatures:
@@ -118,9 +119,6 @@ class CandidateSearch:
         matrix = np.frombuffer(b"".join(vectors.values()), np.float32).reshape(len(vectors), -1)
         cosines = self.geometry.scale_texts(matrix @ vector_of(self.embedding))
         return np.concatenate([nearest[0], np.array(list(vectors), np.int64)]), np.concatenate([nearest[1], cosines])
-
-    async def _load_tokens(self, numbers: Rows) -> Mapping[int, bytes]:
-        return await self.passages.token_vectors(self.embedder, numbers.tolist()) if self.embedder else {}
 
 
 def _add_index_occurrences(

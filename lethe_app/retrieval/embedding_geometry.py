@@ -20,6 +20,7 @@ from lethe_app.retrieval import late_interaction
 
 Floats = NDArray[np.float32]
 Embed = Callable[[Sequence[str]], Awaitable[list[TextEmbedding]]]
+"""Function that embeds texts, in order."""
 
 
 @dataclass(frozen=True)

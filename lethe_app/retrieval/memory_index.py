@@ -7,7 +7,7 @@ A search with embeddings, words and ranking takes 14 ms over 100,000 passages an
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
@@ -24,7 +24,7 @@ from lethe_app.errors import LetheError
 from lethe_app.retrieval import late_interaction, passage_builder
 from lethe_app.retrieval.assertions import split_query, strip_small_talk
 from lethe_app.retrieval.candidates import CandidateFeatures, CandidateSearch
-from lethe_app.retrieval.embedding_geometry import STARTER, EmbedderGeometry, measure_geometry
+from lethe_app.retrieval.embedding_geometry import STARTER, Embed, EmbedderGeometry, measure_geometry
 from lethe_app.retrieval.features import SATURATION, Floats, length_term
 from lethe_app.retrieval.query_terms import QueryTerms, parse_query, space_characters, strip_addressing
 from lethe_app.retrieval.ranking import RankedSources, SearchEvidence
@@ -35,9 +35,6 @@ from lethe_app.retrieval.vectors.distances import UndatedEmbedder, distances_of_
 from lethe_app.retrieval.vectors.owner_views import OwnerViews
 from lethe_app.retrieval.vectors.store import EXACT_UP_TO
 from lethe_app.storage.index.passages import Passages, PassageVector
-
-Embed = Callable[[Sequence[str]], Awaitable[list[TextEmbedding]]]
-"""Function that embeds texts, in order."""
 
 BATCH = 64
 """Texts embedded per call."""
@@ -216,7 +213,7 @@ class MemoryIndex:
         if not allowed.any():
             return None
         time_reference = parse_time(text, at.date())
-        embedding = embedding if view.has_vectors() and not options.get("by_words") else None
+        embedding = embedding if view.vectors.is_ready(view.owners) and not options.get("by_words") else None
         geometry = await self._get_geometry() if embedding is not None else STARTER
         search = CandidateSearch(
             self._passages,

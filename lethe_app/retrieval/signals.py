@@ -80,6 +80,8 @@ def compute_signals(
         group: max_by_owner(features.cosine[members], features.source[members], count) for group, members in group_masks.items()
     }
     best_interaction = max_by_owner(interaction, owner, count)
+    # Facts cover a source more or less completely; a standalone passage counts as fully covered.
+    covered = columns.group_counts[FACTS] / FULL_FACT_COUNT + columns.group_counts[STANDALONE]
     values = {
         "together": _pair_coverage(similarities, weight, owner, count),
         "said": best_interaction,
@@ -89,7 +91,7 @@ def compute_signals(
     } | {
         # These are for the relevance gate only, which needs values that mean the same for every query. Ranking signals are
         # standardised over the sources of one query, so the best of a hundred unrelated ones would look as good as a match.
-        "fact coverage": np.full(count, _fact_coverage(columns), np.float32),
+        "fact coverage": np.full(count, min(1.0, covered / max(1, columns.source_count)), np.float32),
         "topic": _mean_of_known(best[LINES], best[SUMMARIES]),
         "nearest": max_by_owner(features.cosine, features.source, count),
         "lead": compute_margin(best_interaction),
@@ -108,13 +110,6 @@ def compute_contributions(values: Mapping[str, Floats]) -> dict[str, Floats]:
         * (values["fact coverage"] if signal.is_scaled_by_facts else np.float32(1))
         for name, signal in SIGNALS.items()
     }
-
-
-def _fact_coverage(columns: ColumnSnapshot) -> float:
-    """Return how completely facts cover the sources, from 0 to 1. A standalone passage counts as fully covered."""
-    return min(
-        1.0, (columns.group_counts[FACTS] / FULL_FACT_COUNT + columns.group_counts[STANDALONE]) / max(1, columns.source_count)
-    )
 
 
 def _mean_of_known(line: Floats, summary: Floats) -> Floats:

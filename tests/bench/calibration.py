@@ -27,8 +27,8 @@ from lethe_app.retrieval.calibration import (
     load_pairs,
     measure_distances,
 )
+from lethe_app.retrieval.embedding_geometry import Embed
 from lethe_app.retrieval.fact_relation import FactRelation, classify_relation
-from lethe_app.retrieval.memory_index import Embed
 from lethe_app.retrieval.query_terms import format_day
 from tests.bench._setup import with_embedder
 from tests.bench.report import Figures, run

@@ -28,7 +28,8 @@ from uuid import UUID
 
 import numpy as np
 
-from lethe_app.retrieval.memory_index import Embed, MemoryIndex
+from lethe_app.retrieval.embedding_geometry import Embed
+from lethe_app.retrieval.memory_index import MemoryIndex
 from lethe_app.retrieval.ranking import RankedSources, SearchEvidence
 from lethe_app.retrieval.signals import SIGNALS, compute_contributions
 from lethe_app.storage.chats.sessions import SessionStore

@@ -19,8 +19,9 @@ from uuid import UUID
 
 import numpy as np
 
+from lethe_app.retrieval.embedding_geometry import Embed
 from lethe_app.retrieval.features import Floats
-from lethe_app.retrieval.memory_index import Embed, MemoryIndex
+from lethe_app.retrieval.memory_index import MemoryIndex
 from lethe_app.retrieval.ranking import SearchEvidence
 from tests.bench._locomo_stories import ADVERSARIAL, Asked, Story
 from tests.bench._setup import LOCOMO, read_locomo, with_embedder

@@ -20,7 +20,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from lethe_app.retrieval.memory_index import Embed, MemoryIndex
+from lethe_app.retrieval.embedding_geometry import Embed
+from lethe_app.retrieval.memory_index import MemoryIndex
 from lethe_app.retrieval.ranking import RankedSources
 from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.database import Database

@@ -9,8 +9,8 @@ import pytest
 
 from lethe_app.domain.passage import TextEmbedding
 from lethe_app.errors import ModelCrashed
-from lethe_app.retrieval.embedding_geometry import STARTER, measure_geometry
-from lethe_app.retrieval.memory_index import Embed, MemoryIndex
+from lethe_app.retrieval.embedding_geometry import STARTER, Embed, measure_geometry
+from lethe_app.retrieval.memory_index import MemoryIndex
 from lethe_app.storage.index.passages import Passages
 from tests.retrieval.conftest import SIZE, embed, sure_hits
 from tests.retrieval.test_memory_index import FRIDAY, lived

@@ -8,7 +8,8 @@ from uuid import UUID, uuid4
 import pytest
 
 from lethe_app.retrieval import passage_builder
-from lethe_app.retrieval.memory_index import Embed, MemoryIndex
+from lethe_app.retrieval.embedding_geometry import Embed
+from lethe_app.retrieval.memory_index import MemoryIndex
 from lethe_app.storage.index.passages import Passages
 from tests.retrieval.conftest import embed, sure_hits
 

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from lethe_app.domain.passage import PassageKind
 from lethe_app.retrieval import passage_builder
-from lethe_app.retrieval.memory_index import Embed, MemoryIndex
+from lethe_app.retrieval.embedding_geometry import Embed
+from lethe_app.retrieval.memory_index import MemoryIndex
 from lethe_app.retrieval.query_terms import fold, parse_query, strip_addressing
 from lethe_app.storage.index.passages import Passages
 from tests.retrieval.conftest import embed, sure_hits

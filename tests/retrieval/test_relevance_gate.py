@@ -9,7 +9,8 @@ import pytest
 
 from lethe_app.retrieval import passage_builder
 from lethe_app.retrieval.assertions import MAX_WORDS, classify_line, is_evidence, is_request, split_query, strip_small_talk
-from lethe_app.retrieval.memory_index import Embed, MemoryIndex
+from lethe_app.retrieval.embedding_geometry import Embed
+from lethe_app.retrieval.memory_index import MemoryIndex
 from lethe_app.storage.index.passages import Passages
 from tests.retrieval.conftest import embed, sure_hits
 

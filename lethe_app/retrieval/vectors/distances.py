@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import hashlib
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from uuid import UUID
 
 import numpy as np
 
 from lethe_app.domain.passage import Passage, PassageKind, TextEmbedding
 from lethe_app.errors import LetheError
+from lethe_app.retrieval.embedding_geometry import Embed
 from lethe_app.retrieval.passage_builder import is_dated
 from lethe_app.retrieval.vectors.owner_views import OwnerView, vector_of
 from lethe_app.storage.index.passages import KINDS, Passages
-
-Embed = Callable[[Sequence[str]], Awaitable[list[TextEmbedding]]]
 
 OVERSAMPLING = 4
 """Oversampling factor of candidates: the date before a stored text moves its vector a little, so the stored order is only

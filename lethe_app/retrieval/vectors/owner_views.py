@@ -29,10 +29,6 @@ class OwnerView:
     passage_columns: PassageColumns
     vectors: VectorStore
 
-    def has_vectors(self) -> bool:
-        """Return whether any of these owners has vectors that can be searched now."""
-        return self.vectors.is_ready(self.owners)
-
     def nearest(self, embedding: TextEmbedding | None, count: int) -> tuple[Numbers, Matrix]:
         """Return numbers and cosines of the passages nearest to `embedding`; empty if it is None."""
         return self.vectors.nearest(self.owners, vector_of(embedding), count) if embedding is not None else NO_RESULTS
@@ -72,7 +68,9 @@ class OwnerViews:
             passage_columns = self._columns_by_owners[owner_key]
             while len(self._columns_by_owners) > MAX_VIEWS:
                 self._columns_by_owners.popitem(last=False)
-                self._close_unused()
+                needed = {owner for named in self._columns_by_owners for owner in named}
+                for owner in self._vectors.owners() - needed:
+                    self._vectors.close_owner(owner)
             vectors = self._vectors
             for owner in passage_columns.owners.keys() - vectors.owners():
                 columns = passage_columns.columns()
@@ -132,12 +130,6 @@ class OwnerViews:
             sheets.append(sheet)
             after = int(np.frombuffer(bytes.fromhex(sheet[-2 * RECORD.itemsize :]), RECORD)["number"][0])
         return sheets
-
-    def _close_unused(self) -> None:
-        """Close the vectors of owners that no cached view includes."""
-        needed = {owner for named in self._columns_by_owners for owner in named}
-        for owner in self._vectors.owners() - needed:
-            self._vectors.close_owner(owner)
 
     def _replace_vectors(self) -> None:
         if self._vectors.owners():
