@@ -13,18 +13,8 @@ from lethe_app.errors import NotAllowed, PageUnreadable
 PORTS = {"http": 80, "https": 443}
 MAX_ADDRESS_LENGTH, MAX_NAME_LENGTH, MAX_PORT = 2000, 253, 65_535
 LOCAL_NAMES = (
-    "localhost",
-    "local",
-    "internal",
-    "intranet",
-    "lan",
-    "home",
-    "corp",
-    "private",
-    "localdomain",
-    "home.arpa",
-    "onion",
-)
+    "localhost", "local", "internal", "intranet", "lan", "home", "corp", "private", "localdomain", "home.arpa", "onion",
+)  # fmt: skip
 """Top-level names that are not resolved on the public internet."""
 LOCAL_ADDRESS_ADVICE = "Local addresses can be allowed in the settings."
 _PUBLIC_IPV6 = IPv6Network("2000::/3")

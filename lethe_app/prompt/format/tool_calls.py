@@ -19,42 +19,18 @@ from lethe_app.prompt.format.renderer import Renderer
 from lethe_app.prompt.format.thinking import partial_marker_length
 
 CALL_MARKERS = (
-    "<tool_call>",
-    "<|tool_call|>",
-    "<|tool_call>",
-    "<tool_calls>",
-    "<|tool_calls|>",
-    "[TOOL_CALLS]",
-    "<|python_tag|>",
-    "<function_call>",
-    "<functioncall>",
-    "<function=",
-    "<｜tool▁calls▁begin｜>",
-    "<｜tool▁call▁begin｜>",
-    "functools[",
-    "<|tool_call_start|>",
-    "<|tool_calls_section_begin|>",
-    "<|tool_call_begin|>",
-    "<|START_ACTION|>",
-    "<|action_start|>",
-    "<|channel|>commentary to=",
-    "<start_function_call>",
-    "<function_calls>",
-    "<TOOLCALL>",
-    "<seed:tool_call>",
+    "<tool_call>", "<|tool_call|>", "<|tool_call>", "<tool_calls>", "<|tool_calls|>", "[TOOL_CALLS]", "<|python_tag|>",
+    "<function_call>", "<functioncall>", "<function=", "<｜tool▁calls▁begin｜>", "<｜tool▁call▁begin｜>", "functools[",
+    "<|tool_call_start|>", "<|tool_calls_section_begin|>", "<|tool_call_begin|>", "<|START_ACTION|>", "<|action_start|>",
+    "<|channel|>commentary to=", "<start_function_call>", "<function_calls>", "<TOOLCALL>", "<seed:tool_call>",
     "<minimax:tool_call>",
-)
+)  # fmt: skip
 """Opening markers of calls: Hermes, Qwen, Granite, Phi, Mistral, Llama, DeepSeek, LFM, Kimi, Cohere, InternLM, GPT-OSS,
 Gemma, Olmo, Nemotron, Seed, MiniMax and derivatives.
 """
 RESULT_MARKERS = (
-    "<tool_response>",
-    "<|tool_response|>",
-    "[TOOL_RESULTS]",
-    "<｜tool▁outputs▁begin｜>",
-    "<|im_start|>",
-    "<|im_end|>",
-)
+    "<tool_response>", "<|tool_response|>", "[TOOL_RESULTS]", "<｜tool▁outputs▁begin｜>", "<|im_start|>", "<|im_end|>",
+)  # fmt: skip
 """Markers that follow a call only if the model invents the result itself."""
 MAX_CALL_LENGTH = 20_000
 """Maximum characters of held calls; a longer text is no call but a degenerate reply."""
