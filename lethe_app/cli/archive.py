@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import json
 from typing import TYPE_CHECKING
 
-from lethe_app.cli.chat import choose_persona, load_model, print_line
+from lethe_app.cli.chat import choose_persona, load_model, print_json, print_line
 from lethe_app.domain.chat import ChatSession, PartRecord, SessionPart
 from lethe_app.errors import ModelError
 from lethe_app.services.sessions.archive_queue import ArchiveProgress
@@ -38,10 +37,8 @@ async def archive(services: AppServices, options: argparse.Namespace) -> int:
     for guid in archived_ids:
         session, parts = await services.sessions.open(guid), await services.archive_queue.parts(guid)
         fact_texts = [fact.fact for fact in facts if guid in fact.source_memories and not fact.superseded]
-        print(
-            format_session_json(session, parts, fact_texts) if options.json else format_session(session, parts, fact_texts),
-            flush=True,
-        )
+        print_as = print_session_json if options.json else print_session
+        print_as(session, parts, fact_texts)
     if not archived_ids and not options.json:
         print(f"There is nothing to archive for {persona.name}.")
     return 0
@@ -67,8 +64,8 @@ def print_progress(progress: ArchiveProgress) -> None:
         print_line(line, is_temporary=True)
 
 
-def format_session(session: ChatSession, parts: dict[SessionPart, PartRecord], facts: list[str]) -> str:
-    """Format the session for people, with the author of each part."""
+def print_session(session: ChatSession, parts: dict[SessionPart, PartRecord], facts: list[str]) -> None:
+    """Print the session for people, with the author of each part."""
     lines = [f"\n{session.name or 'Untitled'} · {session.added:%d %B %Y} · relevance {session.relevance} of 5"]
     lines += [f"  {line}" for line in session.content.splitlines()]
     lines.append(f"  Keywords: {', '.join(session.keywords_main) or 'none'}")
@@ -80,11 +77,11 @@ def format_session(session: ChatSession, parts: dict[SessionPart, PartRecord], f
         f"{part.value} {record.maker or record.made_by.value}{f' ({record.trouble})' if record.trouble else ''}"
         for part, record in parts.items()
     ]
-    return "\n".join([*lines, f"  Made by: {', '.join(makers)}"])
+    print(*lines, f"  Made by: {', '.join(makers)}", sep="\n", flush=True)
 
 
-def format_session_json(session: ChatSession, parts: dict[SessionPart, PartRecord], facts: list[str]) -> str:
-    """Format the session as JSON."""
+def print_session_json(session: ChatSession, parts: dict[SessionPart, PartRecord], facts: list[str]) -> None:
+    """Print the session as JSON."""
     fields = {
         "session": str(session.guid),
         "title": session.name,
@@ -99,4 +96,4 @@ def format_session_json(session: ChatSession, parts: dict[SessionPart, PartRecor
             for part, record in parts.items()
         },
     }
-    return json.dumps(fields, ensure_ascii=False)
+    print_json(fields)

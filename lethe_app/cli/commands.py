@@ -222,8 +222,7 @@ async def run_with_services(services: AppServices, options: argparse.Namespace) 
 
             return await (export_for_others if is_for_others(options) else export)(services, options)
         case "import":
-            from lethe_app.cli.bundles import import_bundle
-            from lethe_app.cli.imports import import_files
+            from lethe_app.cli.bundles import import_bundle, import_files
 
             bundles = [file for file in options.files if file.suffix.lower() == BUNDLE_SUFFIX]
             others = [file for file in options.files if file not in bundles]
