@@ -190,8 +190,11 @@ class BundleReader:
         number, text = line
         location = f"{member}, line {number}"
         values = self._parse_object(location, text)
-        if kind is BundledMessage:
-            _convert_reasons(values)
+        turn = values.get("turn")
+        if kind is BundledMessage and isinstance(turn, dict):
+            # Older versions wrote reasons as sentences; what cannot be read is left to validation.
+            with suppress(ValueError, TypeError, KeyError, AttributeError):
+                turn["memory"] = convert_memory(turn["memory"])
         record = self._validate_record(location, kind, values)
         if field := _find_out_of_range(record):
             raise FileError(self._archive.location_of(location), "is out of range", field)
@@ -272,14 +275,6 @@ class BundleWriter:
             parts = (values, values.get("session", {}), *values.get("entries", ()))
             self.has_card_fields |= any(not CARD_FIELDS.isdisjoint(part) for part in parts)
             yield _replace_surrogates(json.dumps(values, ensure_ascii=False, indent=indent)).encode() + b"\n"
-
-
-def _convert_reasons(message: dict[str, object]) -> None:
-    """Turn the reasons that older versions wrote as sentences into data; what cannot be read is left to validation."""
-    turn = message.get("turn")
-    if isinstance(turn, dict):
-        with suppress(ValueError, TypeError, KeyError, AttributeError):
-            turn["memory"] = convert_memory(turn["memory"])
 
 
 def _find_out_of_range(record: BaseModel) -> str:

@@ -50,12 +50,6 @@ def crash_error(exit_code: int | None = None) -> ModelCrashed:
     return ModelCrashed(f"The model stopped working{code}. The conversation so far is saved.", RESTART_ADVICE)
 
 
-def error_from_report(failure: JobFailed) -> LetheError:
-    """Return the error that the worker reported, as an instance of the same class in this process."""
-    error_class = getattr(errors, failure.kind, ModelError)
-    return error_class(failure.message, failure.remedy)
-
-
 def report_crash(inboxes: Mapping[int, asyncio.Queue[WorkerReport]], error: ModelCrashed) -> None:
     """Report the end of the process to every request that waits for an answer."""
     for job, inbox in inboxes.items():
@@ -241,19 +235,15 @@ class ModelClient(ProcessClient):
                 report = await inbox.get()
                 ended = not isinstance(report, PROGRESS_REPORTS)
                 if isinstance(report, JobFailed):
-                    raise error_from_report(report)
+                    raise getattr(errors, report.kind, ModelError)(report.message, report.remedy)
                 yield report
         finally:
-            if not ended:
-                await self._stop_job(request.job, inbox)
+            if not ended:  # its last report is awaited, so that the next request finds an idle engine
+                with suppress(LetheError):
+                    self._send(StopRequest(request.job))
+                    while isinstance(await inbox.get(), PROGRESS_REPORTS):
+                        pass
             del self._inboxes[request.job]
-
-    async def _stop_job(self, job: int, inbox: asyncio.Queue[WorkerReport]) -> None:
-        """Stop a job and wait for its last report, so that the next request finds an idle engine."""
-        with suppress(LetheError):
-            self._send(StopRequest(job))
-            while isinstance(await inbox.get(), PROGRESS_REPORTS):
-                pass
 
     def _send(self, request: Request[Any]) -> None:
         if self._pipe is None:

@@ -60,7 +60,7 @@ def read_persona(card: Mapping[str, JsonValue], name: str, notes: ImportNotes) -
         scenario=fields.text("scenario"),
         first_messages=[text for text in greetings if text.strip()],
         group_greetings=fields.texts("group_only_greetings", "\0"),
-        example_dialogs=split_examples(fields.text("mes_example")),
+        example_dialogs=[block for one in _EXAMPLE_STARTS.split(fields.text("mes_example")) if (block := one.strip())],
         system_prompt=fields.text("system_prompt"),
         post_history_instructions=fields.text("post_history_instructions"),
         depth_prompt=note.text("prompt"),
@@ -84,11 +84,6 @@ def _multilingual_notes(fields: FieldReader) -> str:
 def linked_world_name(persona: Persona) -> str:
     """Return the name of the World Info file that SillyTavern links with the character; empty if there is none."""
     return FieldReader(persona.original).child(CARD).child("data").child("extensions").text("world").strip()
-
-
-def split_examples(text: str) -> list[str]:
-    """Return the example dialogues, which begin with <START> each."""
-    return [block for one in _EXAMPLE_STARTS.split(text) if (block := one.strip())]
 
 
 def write_card(persona: Persona, book: JsonObject | None, spec: tuple[str, str] = V3) -> JsonObject:

@@ -46,13 +46,10 @@ def read_pdf(content: bytes, file_name: str, on_progress: Callable[[float], None
         on_progress(index / page_count)
         heading = outline[bisect_right(starts, index) - 1][1] if outline and starts[0] <= index else ""
         with suppress(*FAILURES):
-            sections.append(DocumentSection(join_lines(reader.pages[index].extract_text()), heading, index + 1))
+            # The lines of a paragraph are joined, and words that were hyphenated at a line end made whole.
+            text = _LINE_END.sub(" ", _HYPHENATED.sub("", reader.pages[index].extract_text())).strip()
+            sections.append(DocumentSection(text, heading, index + 1))
     return sections
-
-
-def join_lines(text: str) -> str:
-    """Return the text of a page with the lines of a paragraph joined, and words that were hyphenated at a line end whole."""
-    return _LINE_END.sub(" ", _HYPHENATED.sub("", text)).strip()
 
 
 def _outline(reader: PdfReader) -> Iterator[tuple[int, str]]:

@@ -39,10 +39,12 @@ class EmbeddingEngine:
     def embed(self, texts: Sequence[str]) -> list[bytes]:
         """Return one unit vector of float32 in native byte order per text. Raise ModelError when stopped."""
         model = self._require_loaded()
+        size = int(llama_cpp.llama_model_n_embd(model.model))
         vectors: list[bytes] = []
         for batch in split_into_batches(model, texts):
             self._encode(model.context, batch)
-            vectors += [read_pooled_vector(model, number) for number in range(len(batch))]
+            pooled = (llama_cpp.llama_get_embeddings_seq(model.context, number) for number in range(len(batch)))
+            vectors += [normalise_vector(vector[:size]) for vector in pooled]
         return vectors
 
     def embed_tokens(self, texts: Sequence[str]) -> list[TextEmbedding]:
@@ -97,12 +99,6 @@ def split_into_batches(model: NativeModel, texts: Sequence[str]) -> Iterator[lis
         batch.append(tokens)
     if batch:
         yield batch
-
-
-def read_pooled_vector(model: NativeModel, number: int) -> bytes:
-    """Return the unit vector that the model pooled for text `number` of the last batch."""
-    size = int(llama_cpp.llama_model_n_embd(model.model))
-    return normalise_vector(llama_cpp.llama_get_embeddings_seq(model.context, number)[:size])
 
 
 def read_embeddings(model: NativeModel, context: Any, texts: list[list[int]]) -> Iterator[TextEmbedding]:  # noqa: ANN401 - a pointer of llama.cpp

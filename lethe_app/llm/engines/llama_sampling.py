@@ -206,16 +206,15 @@ def next_token_logits(model: NativeModel, context: Any, limit: int) -> NextWords
     size = int(llama_cpp.llama_vocab_n_tokens(model.vocab))
     logits = llama_cpp.llama_get_logits_ith(context, -1)[:size]
     ranked = sorted(range(size), key=lambda token: -logits[token])
-    words = tuple((_token_text(model, token), logits[token]) for token in ranked[:limit])
+    words = tuple(
+        ("" if model.is_end_token(token) else model.token_bytes(token).decode("utf-8", "replace"), logits[token])
+        for token in ranked[:limit]
+    )
     bins: list[tuple[float, int]] = []
     for _step, group in groupby((logits[token] for token in ranked[limit:]), key=lambda logit: round(logit / LOGIT_BIN_WIDTH)):
         bin_logits = list(group)
         bins.append((sum(bin_logits) / len(bin_logits), len(bin_logits)))
     return NextWords(words, tuple(bins))
-
-
-def _token_text(model: NativeModel, token: int) -> str:
-    return "" if model.is_end_token(token) else model.token_bytes(token).decode("utf-8", "replace")
 
 
 def has_history(preset: SamplerPreset) -> bool:

@@ -52,7 +52,9 @@ def describe_model(path: Path, source: str = "", name: str = "") -> ModelFile:
     # A split model is complete only if every part is: a download may have ended between two parts.
     parts = [header, *(read_header(part) for part in _other_parts(path, header))]
     for part in parts:
-        _check_complete(part)
+        if part.file_size < part.needed_size:
+            progress = _format_progress(part.file_size, part.needed_size)
+            raise ModelUnreadable(f"“{part.path.name}” is incomplete: {progress}.", "Download the file again.")
     stem = clean_stem(path)
     attention_layers, kv_heads = _attention_layout(header, architecture)
     return ModelFile(
@@ -160,14 +162,6 @@ def _other_parts(path: Path, header: GgufHeader) -> list[Path]:
     if missing:
         raise ModelMissing(f"“{path.name}” needs {count} parts, and {len(missing)} are missing, for example “{missing[0]}”.")
     return others
-
-
-def _check_complete(header: GgufHeader) -> None:
-    if header.file_size < header.needed_size:
-        raise ModelUnreadable(
-            f"“{header.path.name}” is incomplete: {_format_progress(header.file_size, header.needed_size)}.",
-            "Download the file again.",
-        )
 
 
 def _format_progress(present: int, total: int) -> str:
