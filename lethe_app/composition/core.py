@@ -77,7 +77,7 @@ from lethe_app.services.prompting.past_sessions import PastSessions
 from lethe_app.services.prompting.prefixes import StablePrefixes
 from lethe_app.services.prompting.turn_context import TurnLoader
 from lethe_app.services.scheduling.loop import BackgroundPriority
-from lethe_app.services.search.everything import DocumentSearch, SearchService
+from lethe_app.services.search.everything import SearchService
 from lethe_app.services.search.fact_lists import FactLists
 from lethe_app.services.search.memory_lists import MemoryLists
 from lethe_app.services.sessions.archive_parts import SessionArchiver, SessionFacts
@@ -271,8 +271,7 @@ class CoreServices:
         services = (self.library, self.bundles, self.presets, self.sessions, self.archive_queue)
         return ImportService(*services, self.app_state, self.preferences, self.memory)
 
-    document_search = service(DocumentSearch)
-    search = service(SearchService, documents="document_search")
+    search = service(SearchService)
     memory_search = service(MemorySearch)
     time_search = service(TimeSearch)
     moods = service(create_mood_service)

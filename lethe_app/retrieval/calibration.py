@@ -5,15 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import AwareDatetime, BaseModel, Field
+from pydantic import BaseModel, Field
 
-from lethe_app.domain.clock import now
 from lethe_app.domain.passage import TextEmbedding
 from lethe_app.retrieval.contradictions import compare_sentences
 from lethe_app.storage.files.json_files import read_model
@@ -23,7 +21,7 @@ BATCH = 16
 MAX_IDENTITY_DISTANCE = 0.02
 """Cosine distance below which only repetitions lie, whatever the embedder."""
 DUPLICATE_PRECISION = 0.95
-"""Target precision of the duplicate thresholds."""
+"""Target precision of `same_words`."""
 REPLACEMENT_PRECISION = 0.90
 """Target precision of `same_memory`: share of pairs below it that are duplicates or updates."""
 MIN_PRECISION = 0.75
@@ -112,14 +110,6 @@ class DistanceSample:
         gain = np.where(has_enough, 2 * positive_weight - total_weight, -np.inf)
         return float(limits[int(gain.argmax())]) if gain.max() > 0 else None
 
-    def precision_and_recall(self, limit: float) -> tuple[float, float]:
-        """Return precision and recall below a threshold. The precision is 1 if nothing passes."""
-        passed = self.distances < limit
-        true_positive_weight = float(self.weight[passed & self.positive].sum())
-        passed_weight, positive_weight = float(self.weight[passed].sum()), float(self.weight[self.positive].sum())
-        precision = true_positive_weight / passed_weight if passed_weight else 1.0
-        return precision, true_positive_weight / positive_weight if positive_weight else 0.0
-
 
 class PairKind(StrEnum):
     """Relation of the second text of a pair to the first."""
@@ -159,15 +149,14 @@ class CalibrationPairs(BaseModel, extra="forbid"):
     pairs: list[CalibrationPair] = Field(min_length=1)
 
 
-class Thresholds(BaseModel, extra="forbid", frozen=True):
-    """Cosine distances (1 - dot, 0 to 2) below which a pair passes. They hold for one embedder only.
+class Thresholds(BaseModel, frozen=True):
+    """Cosine distances (1 - dot, 0 to 2) below which a pair passes. They hold for one embedder only. Further values that
+    another version stored are ignored.
 
     They apply to plain texts as `vectors.distances` compares them, without the date that stored texts are embedded with: two
     dates alone would keep two versions of one fact apart.
     """
 
-    duplicate: float = Field(ge=0, le=FARTHEST)
-    """The same fact, judged by distance alone."""
     same_words: float = Field(ge=0, le=FARTHEST)
     """The same fact, if the words do not contradict it (`contradictions.SentenceContrast.is_agreeing`)."""
     same_memory: float = Field(ge=0, le=FARTHEST)
@@ -179,17 +168,13 @@ class Thresholds(BaseModel, extra="forbid", frozen=True):
     rag_limit: float = Field(ge=0, le=FARTHEST)
     """A memory that may compete for the few recall slots of a message."""
     embedder: str
-    fitted: AwareDatetime
-    quality: dict[str, float] = Field(default_factory=dict)
-    """Precision and recall of each threshold on the pairs it was fitted on (each kind weighted alike), hence optimistic."""
 
 
 ORIGINAL = Thresholds(
-    duplicate=0.05, same_words=0.05, same_memory=0.07, update=0.075, natural=0.09, rag_limit=0.10,
-    embedder="gte-large", fitted=datetime(2024, 1, 1, tzinfo=UTC),
+    same_words=0.05, same_memory=0.07, update=0.075, natural=0.09, rag_limit=0.10, embedder="gte-large",
 )  # fmt: skip
 """Thresholds of the program that Lethe follows, used until an embedder is calibrated. They fit gte-large, whose distances
-are all small; the starter embedder puts nearly every question farther than any of them. The date has no meaning.
+are all small; the starter embedder puts nearly every question farther than any of them.
 """
 
 
@@ -209,9 +194,8 @@ def fit_thresholds(pairs: Sequence[CalibrationPair], distances: Sequence[float],
     """Fit the thresholds to the distances that an embedder gives the pairs. Every kind weighs alike, however many pairs it
     has.
 
-    - `duplicate`: the largest threshold with a precision of at least `DUPLICATE_PRECISION` for duplicates; else the most
-    precise one, unless its precision is below `MIN_PRECISION`. `same_words`: the same among pairs whose words do not contradict
-    it.
+    - `same_words`: the largest threshold with a precision of at least `DUPLICATE_PRECISION` for duplicates among pairs whose
+    words do not contradict it; else the most precise one, unless its precision is below `MIN_PRECISION`.
     - `update`: the threshold that best separates duplicates and updates from related and unrelated pairs: just below it a
       pair is still more likely one of the former.
     - `same_memory`: the largest threshold with a precision of at least `REPLACEMENT_PRECISION` for duplicates and updates, but
@@ -219,7 +203,7 @@ def fit_thresholds(pairs: Sequence[CalibrationPair], distances: Sequence[float],
     among the pairs.
     - `rag_limit`, `natural`: the largest threshold that meets `THRESHOLD_TARGETS`.
 
-    duplicate ≤ same_memory ≤ same_words ≤ update; natural ≤ rag_limit.
+    same_memory ≤ same_words ≤ update; natural ≤ rag_limit.
 
     If the positive pairs are not nearer by `MIN_STANDARD_ERRORS` standard errors (an uninformative
     embedder, or too few pairs), a threshold falls back to near identity: `MAX_IDENTITY_DISTANCE`, or half the distance of the
@@ -231,27 +215,17 @@ def fit_thresholds(pairs: Sequence[CalibrationPair], distances: Sequence[float],
         raise ValueError(f"{len(pairs)} pairs, but {len(distances)} distances")
     distances = [min(max(distance, 0.0), FARTHEST) if math.isfinite(distance) else FARTHEST for distance in distances]
     identity_limit = identity_distance(pairs, distances)
-    facts = fit_facts(pairs, distances)
-    messages = fit_messages(pairs, distances)
-    limits = {
-        name: min(limit, FARTHEST) if limit is not None else identity_limit
-        for name, (limit, _sample) in (facts | messages).items()
-    }
+    fitted = fit_facts(pairs, distances) | fit_messages(pairs, distances)
+    limits = {name: min(limit, FARTHEST) if limit is not None else identity_limit for name, limit in fitted.items()}
     # The thresholds were fitted independently; the order that callers rely on is restored here.
-    upper_limit = limits["update"]
-    limits["duplicate"] = lower_limit = min(limits["duplicate"], upper_limit)
-    for name in ("same_words", "same_memory"):
-        limits[name] = min(max(limits[name], lower_limit), upper_limit)
+    limits["same_words"] = min(limits["same_words"], limits["update"])
     limits["same_memory"] = min(limits["same_memory"], limits["same_words"])
     limits["natural"] = min(limits["natural"], limits["rag_limit"])
-    quality: dict[str, float] = {}
-    for name, (_limit, sample) in (facts | messages).items():
-        quality[f"{name} precision"], quality[f"{name} recall"] = sample.precision_and_recall(limits[name])
-    return Thresholds(**limits, embedder=embedder, fitted=now(), quality=quality)
+    return Thresholds(**limits, embedder=embedder)
 
 
-FittedThresholds = dict[str, tuple[float | None, DistanceSample]]
-"""Name of a threshold → its value, or None if there is none, and the pairs it was fitted on."""
+FittedThresholds = dict[str, float | None]
+"""Name of a threshold → its value, or None if there is none."""
 
 
 def identity_distance(pairs: Sequence[CalibrationPair], distances: Sequence[float]) -> float:
@@ -278,19 +252,12 @@ def fit_facts(pairs: Sequence[CalibrationPair], distances: Sequence[float]) -> F
     duplicates_and_updates = DistanceSample.from_distances(
         all_distances, [kind in {PairKind.DUPLICATE, PairKind.UPDATE} for kind in kinds], kinds
     )
-    thresholds: FittedThresholds = {
-        "duplicate": (None, duplicates),
-        "same_words": (None, same_words),
-        "same_memory": (None, duplicates_and_updates),
-        "update": (None, duplicates_and_updates),
-    }
+    thresholds: FittedThresholds = dict.fromkeys(("same_words", "same_memory", "update"))
     if duplicates.is_separable():
-        thresholds["duplicate"] = duplicates.find_threshold(DUPLICATE_PRECISION, MIN_PRECISION), duplicates
-        thresholds["same_words"] = same_words.find_threshold(DUPLICATE_PRECISION, MIN_PRECISION), same_words
+        thresholds["same_words"] = same_words.find_threshold(DUPLICATE_PRECISION, MIN_PRECISION)
     if duplicates_and_updates.is_separable():
-        same_memory = duplicates_and_updates.find_threshold(REPLACEMENT_PRECISION, MIN_PRECISION)
-        thresholds["same_memory"] = same_memory, duplicates_and_updates
-        thresholds["update"] = duplicates_and_updates.find_separating_threshold(), duplicates_and_updates
+        thresholds["same_memory"] = duplicates_and_updates.find_threshold(REPLACEMENT_PRECISION, MIN_PRECISION)
+        thresholds["update"] = duplicates_and_updates.find_separating_threshold()
     return thresholds
 
 
@@ -309,7 +276,7 @@ def fit_messages(pairs: Sequence[CalibrationPair], distances: Sequence[float]) -
         if limit is not None and len(unrelated):
             # The quantile of the unrelated pairs' distances is the largest threshold with the allowed share of them below it.
             limit = min(limit, float(unrelated[int(max_unrelated_share * len(unrelated))]))
-        fitted[name] = (limit, sample)
+        fitted[name] = limit
     return fitted
 
 

@@ -37,7 +37,7 @@ FIRST_DAY = datetime(2023, 5, 8, tzinfo=UTC)
 QUANTILES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 SAME, SAME_OR_CHANGED, MEANT = {PairKind.DUPLICATE}, {PairKind.DUPLICATE, PairKind.UPDATE}, {PairKind.QUESTION}
 DECISIONS = {
-    "duplicate": (FACT_KINDS, SAME), "same_memory": (FACT_KINDS, SAME_OR_CHANGED),
+    "same_words": (FACT_KINDS, SAME), "same_memory": (FACT_KINDS, SAME_OR_CHANGED),
     "update": (FACT_KINDS, SAME_OR_CHANGED), "natural": (MESSAGE_KINDS, MEANT),
     "rag_limit": (MESSAGE_KINDS, MEANT),
 }  # fmt: skip

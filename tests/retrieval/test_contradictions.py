@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,8 +12,8 @@ from lethe_app.retrieval.contradictions import compare_sentences, extract_number
 from lethe_app.retrieval.fact_relation import FactRelation, classify_relation
 
 LIMITS = Thresholds(
-    duplicate=0.02, same_words=0.15, same_memory=0.15, update=0.25, natural=0.7,
-    rag_limit=0.8, embedder="made up", fitted=datetime(2026, 1, 1, tzinfo=UTC),
+    same_words=0.15, same_memory=0.15, update=0.25, natural=0.7,
+    rag_limit=0.8, embedder="made up",
 )  # fmt: skip
 NEAR, NEARBY, FAR = 0.05, 0.2, 0.5
 PAIRS = load_pairs(shipped_root() / "resources" / "calibration" / "pairs.json")

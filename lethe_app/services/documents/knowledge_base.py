@@ -53,7 +53,9 @@ class KnowledgeBase:
     """Hybrid search in the passages of documents, by words and by meaning, as for memories."""
 
     def __init__(self, memory_index: MemoryIndex, document_store: DocumentStore) -> None:
-        self._memory_index, self._document_store = memory_index, document_store
+        self._memory_index = memory_index
+        self.chunks = document_store.chunks
+        """Return passages by their ids; those of a removed document are left out."""
 
     async def search(self, query: DocumentQuery, count: int = DEFAULT_COUNT) -> list[DocumentHit]:
         """Return the passages that answer a query, the best first; none if the query is blank or there are no documents.
@@ -70,7 +72,7 @@ class KnowledgeBase:
             hits = sorted(hits, key=lambda hit: (hit.is_sure, hit.likelihood), reverse=True)[:count]
         if words := _telling_words(query):
             hits = sorted((_with_all_words(hit, words) for hit in hits), key=lambda hit: hit.is_sure, reverse=True)
-        chunks = await self._document_store.chunks([hit.source for hit in hits])
+        chunks = await self.chunks([hit.source for hit in hits])
         # A passage of a document that was just removed may still be indexed.
         return [DocumentHit(chunks[hit.source], hit) for hit in hits if hit.source in chunks]
 

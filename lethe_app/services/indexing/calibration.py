@@ -89,15 +89,13 @@ class Calibration:
 def apply_settings(measured: Thresholds, settings: Settings) -> Thresholds:
     """Return the thresholds with the user's settings in place of measured values."""
     chosen = {
-        "duplicate": settings.fact_duplicate_distance,
         "same_words": settings.fact_duplicate_distance,
         "update": settings.fact_update_distance,
         "rag_limit": settings.rag_distance,
     }
     limits = measured.model_copy(update={name: distance for name, distance in chosen.items() if distance > 0})
     if chosen["update"] > 0:  # no two are the same that are too far apart to be compared
-        capped = {name: min(getattr(limits, name), limits.update) for name in ("duplicate", "same_words")}
-        return limits.model_copy(update=capped)
+        return limits.model_copy(update={"same_words": min(limits.same_words, limits.update)})
     return limits.model_copy(update={"update": max(limits.update, limits.same_words)})
 
 

@@ -20,7 +20,7 @@ from lethe_app.domain.recall import RecalledMemory, RecallLead
 from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.errors import StorageError
 from lethe_app.retrieval.query_terms import fold, split_words
-from lethe_app.services.documents.knowledge_base import MIN_LIKELIHOOD, DocumentHit, DocumentQuery, KnowledgeBase
+from lethe_app.services.documents.knowledge_base import MIN_LIKELIHOOD, DocumentQuery, KnowledgeBase
 from lethe_app.services.indexing.service import IndexingService
 from lethe_app.services.indexing.worlds import DOCUMENTS_PREFIX, WAITING_PREFIX, owner_of_world
 from lethe_app.services.library import Library
@@ -29,32 +29,11 @@ from lethe_app.services.search.query import SearchQuery, build_excerpt
 from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.database import Database
 from lethe_app.storage.index.full_text import MAX_PASSAGE_NUMBER, FullTextSearch, HitFilter, TextHit
-from lethe_app.storage.memory.documents import DocumentStore
 from lethe_app.storage.memory.facts import FactStore
 from lethe_app.storage.memory.memories import MemoryStore
 
 MAX_DOCUMENT_HITS = 8
 """Maximum number of passages by meaning."""
-
-
-class DocumentSearch:
-    """Search in the documents of personas and worlds, without changes."""
-
-    def __init__(self, document_store: DocumentStore, knowledge_base: KnowledgeBase) -> None:
-        self._document_store, self._knowledge_base = document_store, knowledge_base
-
-    async def load_chunks(self, text_hits: Sequence[TextHit]) -> dict[str, DocumentChunk]:
-        """Return the passages of documents among these hits, by source; those of a removed document are left out."""
-        sources = [UUID(hit.source) for hit in text_hits if hit.kind == PassageKind.DOCUMENT]
-        chunks = await self._document_store.chunks(sources) if sources else {}
-        return {str(id_): chunk for id_, chunk in chunks.items()}
-
-    async def search_by_meaning(self, text: str, owners: Sequence[str]) -> list[DocumentHit]:
-        """Return the passages nearest in meaning to a text in the documents of these personas and worlds, best first."""
-        hits = await self._knowledge_base.search(DocumentQuery(text, owners), MAX_DOCUMENT_HITS)
-        return [hit for hit in hits if hit.ranked.likelihood >= MIN_LIKELIHOOD]
-
-
 MAX_HITS = 400
 """Maximum number of hits of one search by words."""
 MAX_MEANING_HITS = 24
@@ -85,12 +64,12 @@ class SearchService:
         memory_lookup: MemoryLookup,
         indexing: IndexingService,
         library: Library,
-        documents: DocumentSearch,
+        knowledge_base: KnowledgeBase,
     ) -> None:
         self._texts = FullTextSearch(database)
         self._session_store, self._fact_store, self._memory_store = session_store, fact_store, memory_store
         self._memory_lookup, self._indexing, self._library = memory_lookup, indexing, library
-        self._documents = documents
+        self._knowledge_base = knowledge_base
 
     async def search_by_words(
         self, text: str, persona_id: str | None = None, session: UUID | None = None
@@ -180,8 +159,10 @@ class SearchService:
                 if not recalled.world:
                     hits = await self._convert_recollection(persona_id, recalled, query)
                     found += [(recalled.likelihood, hit) for hit in hits]
-        for passage in await self._documents.search_by_meaning(text, [*persona_ids, *map(owner_of_world, worlds)]):
-            found.append((passage.ranked.likelihood, _build_document_hit(passage.chunk, passage.chunk.text, query)))
+        documents = DocumentQuery(text, [*persona_ids, *map(owner_of_world, worlds)])
+        for passage in await self._knowledge_base.search(documents, MAX_DOCUMENT_HITS):
+            if passage.ranked.likelihood >= MIN_LIKELIHOOD:
+                found.append((passage.ranked.likelihood, _build_document_hit(passage.chunk, passage.chunk.text, query)))
         return [hit for _likelihood, hit in sorted(found, key=lambda one: -one[0])]
 
     async def find_fact_source(self, guid: UUID) -> tuple[UUID, UUID] | None:
@@ -195,12 +176,13 @@ class SearchService:
 
     async def _convert_hits(self, text_hits: Sequence[TextHit], query: SearchQuery) -> list[SearchHit]:
         """Convert passages to hits, in a thread: marking the words in a few dozen texts takes as long as a key press may."""
-        chunks = await self._documents.load_chunks(text_hits)
+        passages = [UUID(hit.source) for hit in text_hits if hit.kind == PassageKind.DOCUMENT]
+        chunks = await self._knowledge_base.chunks(passages) if passages else {}
 
         def convert(text_hit: TextHit) -> SearchHit | None:
             if text_hit.kind != PassageKind.DOCUMENT:
                 return _convert_hit(text_hit, query)
-            chunk = chunks.get(text_hit.source)
+            chunk = chunks.get(UUID(text_hit.source))
             return _build_document_hit(chunk, text_hit.text, query) if chunk is not None else None
 
         return await asyncio.to_thread(lambda: [hit for hit in map(convert, text_hits) if hit is not None])

@@ -32,13 +32,11 @@ FERRY = "The ferry to the mainland leaves at dawn."
 MEANT = "When does the ferry leave for the mainland?"
 OTHER_WORDS = "What time does the first boat go over to the coast in the morning?"
 MEASURED = {
-    "duplicate": 0.0037,
     "same_words": 0.157,
     "same_memory": 0.157,
     "update": 0.267,
     "natural": 0.726,
     "rag_limit": 0.775,
-    "fitted": "2026-11-21T20:18:09Z",
 }
 """The starter embedder's limits, so that not every test need measure them."""
 

@@ -40,7 +40,7 @@ def test_each_distance_stands_for_its_limit():
     limits = apply_settings(ORIGINAL, settings)
 
     assert (limits.rag_limit, limits.update) == (0.5, 0.2)
-    assert limits.duplicate == limits.same_words == 0.03
+    assert limits.same_words == 0.03
 
 
 @pytest.mark.parametrize("name", ["rag_distance", "fact_retrieval_distance", "fact_duplicate_distance", "fact_update_distance"])
