@@ -320,7 +320,7 @@ class CoreServices:
         )
 
     downloads = service(Downloads)
-    presets = service(PresetService, changed="library.changed")
+    presets = service(PresetService)
     file_trash = service(FileTrash)
     trash_listing = service(TrashListing)
 

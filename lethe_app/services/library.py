@@ -18,6 +18,7 @@ from lethe_app.storage.files.collection import CollectionContent, FileCollection
 
 T = TypeVar("T", Persona, World, InstructPreset, SamplerPreset, SystemPreset)
 R = TypeVar("R")
+PRESET_FOLDERS: dict[type[Any], str] = {InstructPreset: "instruct", SamplerPreset: "samplers", SystemPreset: "system"}
 
 
 class Library:
@@ -32,20 +33,21 @@ class Library:
         self.deleted: Listeners[str] = Listeners()
         """Emits the name of a persona that was moved to the trash."""
         trash = paths.trash
-        presets, shipped = paths.presets, paths.shipped_presets
         self._database = database
         self._personas = FileCollection(Persona, paths.shipped_personas, paths.personas, trash / "personas", caches_values=True)
         self._worlds = FileCollection(World, paths.shipped_worlds, paths.worlds, trash / "worldinfo", caches_values=True)
-        self._instruct_presets = FileCollection(InstructPreset, shipped / "instruct", presets / "instruct", trash / "presets")
-        self._samplers = FileCollection(SamplerPreset, shipped / "samplers", presets / "samplers", trash / "presets")
-        self._system_presets = FileCollection(SystemPreset, shipped / "system", presets / "system", trash / "presets")
+        self.presets: dict[type[Any], FileCollection[Any]] = {
+            kind: FileCollection(kind, paths.shipped_presets / name, paths.presets / name, trash / "presets")
+            for kind, name in PRESET_FOLDERS.items()
+        }
+        """Presets by kind; their methods are to be called in the storage thread."""
         self.is_own = self._personas.is_own
         """Return whether the user has a file of this persona, which can be deleted."""
         self.avatar = self._personas.picture_path
         """Return the path of the persona's picture; None if it has none."""
-        self.read_sampler = self._samplers.get
+        self.read_sampler: Callable[[str], SamplerPreset] = self.presets[SamplerPreset].get
         """Return a preset as `sampler` does; to be called in the storage thread."""
-        self.read_system_preset = self._system_presets.get
+        self.read_system_preset: Callable[[str], SystemPreset] = self.presets[SystemPreset].get
         """Return a preset as `system_preset` does; to be called in the storage thread."""
 
     async def personas(self) -> list[Persona]:
@@ -164,7 +166,7 @@ class Library:
 
     async def instruct_presets(self) -> dict[str, InstructPreset]:
         """Return all instruct presets by file name."""
-        return (await self._load(self._instruct_presets)).values
+        return (await self._load(self.presets[InstructPreset])).values
 
     async def sampler(self, name: str) -> SamplerPreset:
         """Return the sampler preset of that file name. Raise FileError."""
@@ -172,7 +174,7 @@ class Library:
 
     async def samplers(self) -> dict[str, SamplerPreset]:
         """Return all sampler presets by file name."""
-        return (await self._load(self._samplers)).values
+        return (await self._load(self.presets[SamplerPreset])).values
 
     async def system_preset(self, name: str) -> SystemPreset:
         """Return the system preset of that file name. Raise FileError."""
@@ -180,21 +182,12 @@ class Library:
 
     async def system_presets(self) -> dict[str, SystemPreset]:
         """Return all system presets by file name."""
-        return (await self._load(self._system_presets)).values
+        return (await self._load(self.presets[SystemPreset])).values
 
     async def errors(self) -> list[FileError]:
         """Return the errors of all files that could not be read."""
-        errors: list[FileError] = []
-        collections: tuple[FileCollection[Any], ...] = (
-            self._personas,
-            self._worlds,
-            self._instruct_presets,
-            self._samplers,
-            self._system_presets,
-        )
-        for collection in collections:
-            errors += (await self.run_in_storage_thread(collection.load_all)).errors
-        return errors
+        collections: tuple[FileCollection[Any], ...] = (self._personas, self._worlds, *self.presets.values())
+        return await self.run_in_storage_thread(lambda: [error for one in collections for error in one.load_all().errors])
 
     async def _load(self, collection: FileCollection[T]) -> CollectionContent[T]:
         return await self.run_in_storage_thread(collection.load_all)

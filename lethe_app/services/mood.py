@@ -93,7 +93,7 @@ class MoodService:
 
     async def load_mood(self, persona_id: str) -> Mood:
         """Return the mood now, including its drift since it was stored. Nothing is changed."""
-        mood = self._dynamics.add_missing_feelings(await self._load_stored(persona_id) or self._dynamics.create_mood(now()))
+        mood = self._dynamics.add_missing_feelings(await self.load_stored(persona_id) or self._dynamics.create_mood(now()))
         return mood if self.is_static else self._dynamics.apply_decay(mood, now())
 
     def adjectives(self, mood: Mood) -> dict[str, str]:
@@ -107,7 +107,7 @@ class MoodService:
         """
         if not self.is_enabled_for(persona):
             return ""
-        stored = await self._load_stored(persona.unique_name)
+        stored = await self.load_stored(persona.unique_name)
         if stored is not None and stored.session == session_id:
             return describe_mood(persona.name, stored.announced)
         return describe_mood(persona.name, self.adjectives(await self.load_mood(persona.unique_name)))
@@ -131,11 +131,8 @@ class MoodService:
 
     async def load_history(self, persona_id: str) -> list[MoodSample]:
         """Return one sample per day and session, oldest first; the last one is the mood now."""
-        samples, stored, mood = (
-            await self._load_samples(persona_id),
-            await self._load_stored(persona_id),
-            await self.load_mood(persona_id),
-        )
+        samples, stored = await self.load_samples(persona_id), await self.load_stored(persona_id)
+        mood = await self.load_mood(persona_id)
         if stored is not None and not build_sample(stored).belongs_with(mood.at, mood.session):
             samples.append(build_sample(stored))
         return [*samples, build_sample(mood)]
@@ -158,18 +155,16 @@ class MoodService:
         stored = read_stored(Mood.model_validate, state.get((MOODS, session.persona_id)))
         before = self._dynamics.add_missing_feelings(stored or self._dynamics.create_mood(message.time))
         if before.message == message.id:
-            return MoodEffect(
-                before, describe_mood(participants.persona.name, self._dynamics.adjectives(before, before.announced))
-            )
+            words = self._dynamics.adjectives(before, before.announced)
+            return MoodEffect(before, describe_mood(participants.persona.name, words))
         updated = before.model_copy(update={"at": message.time})
         if not self.is_static:
             updated = self._dynamics.after_message(before, self._build_mood_message(message, history))
         mood = mark_changed_by(updated, session.guid, message.id)
         words = self._dynamics.adjectives(mood, before.announced)
         changes = describe_mood_changes(participants.persona.name, mood.announced, words)
-        return MoodEffect(
-            mood.model_copy(update={"announced": words, "said": changes}), describe_mood(participants.persona.name, words)
-        )
+        announced = mood.model_copy(update={"announced": words, "said": changes})
+        return MoodEffect(announced, describe_mood(participants.persona.name, words))
 
     async def set_mood(self, persona_id: str, id_: str, value: float) -> Feeling:
         """Set a dimension to the user's value; return the former one, for `restore_feeling`."""
@@ -232,10 +227,12 @@ class MoodService:
             await self._app_state.set(scope, key, value)
         self.changed.notify(persona_id)
 
-    async def _load_stored(self, persona_id: str) -> Mood | None:
+    async def load_stored(self, persona_id: str) -> Mood | None:
+        """Return the mood as it was stored; None if there is none."""
         return read_stored(Mood.model_validate, await self._app_state.get(MOODS, persona_id))
 
-    async def _load_samples(self, persona_id: str) -> list[MoodSample]:
+    async def load_samples(self, persona_id: str) -> list[MoodSample]:
+        """Return the stored samples, oldest first, without the mood now."""
         return read_stored(_SAMPLES.validate_python, await self._app_state.get(HISTORY, persona_id)) or []
 
 

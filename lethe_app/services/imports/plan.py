@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
@@ -192,14 +192,6 @@ class ImportResult:
 
     def add(self, other: ImportResult) -> None:
         """Add what another import has made."""
-        self.personas += other.personas
-        self.worlds += other.worlds
-        self.sessions += other.sessions
-        self.memories += other.memories
-        self.presets += other.presets
-        self.updated += other.updated
-        self.renamed |= other.renamed
-        self.keys |= other.keys
-        self.errors += other.errors
-        self.chats += other.chats
-        self.messages += other.messages
+        for one in fields(self):
+            before, added = getattr(self, one.name), getattr(other, one.name)
+            setattr(self, one.name, before | added if isinstance(before, dict) else before + added)

@@ -81,15 +81,11 @@ class ImportService:
             raise asyncio.CancelledError
         earlier = await self._app_state.values_of(EARLIER)
         present = {persona.unique_name for persona in await self._library.personas()} | (await self._library.worlds()).keys()
-        user_name = await self._find_user_name()
+        user_id = self._preferences.current.user_persona
+        users = {user.unique_name: user for user in await self._library.user_personas()}
+        user_name = users.get(user_id, DEFAULT_USER).spoken_name
         items = [self._mark_earlier(name_user(item, user_name), earlier, present) for item in plan.items]
         return replace(plan, items=items)
-
-    async def _find_user_name(self) -> str:
-        """Return the name by which new conversations call the user."""
-        user_id = self._preferences.current.user_persona
-        users = await self._library.user_personas()
-        return next((user.spoken_name for user in users if user.unique_name == user_id), DEFAULT_USER.spoken_name)
 
     async def read_portrait(self, item: ImportItem) -> bytes:
         """Return the picture of a card; empty if it has none, or one whose type or size is not shown."""

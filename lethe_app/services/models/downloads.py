@@ -41,16 +41,16 @@ class Downloads:
         """Return the models offered for download, smallest memory requirement first; read from a shipped file, without a
         connection.
         """
-        text = await asyncio.to_thread((self._paths.resources / "models.json").read_text, encoding="utf-8")
-        return sorted(_LIST.validate_json(text), key=lambda model: model.memory)
+        return sorted(await self._read_list("models.json"), key=lambda model: model.memory)
+
+    async def _read_list(self, name: str) -> list[RemoteModel]:
+        return _LIST.validate_json(await asyncio.to_thread((self._paths.resources / name).read_bytes))
 
     async def assess_speech_offers(self) -> list[DownloadAssessment]:
         """Return the speech recognition models offered for download, smallest first, and whether they fit this computer; none
         is recommended, for that is a matter of the language.
         """
-        text = await asyncio.to_thread((self._paths.resources / "speech_models.json").read_text, encoding="utf-8")
-        hardware = await self.hardware.current()
-        assessments = assess_downloads(_LIST.validate_json(text), hardware)
+        assessments = assess_downloads(await self._read_list("speech_models.json"), await self.hardware.current())
         return [replace(one, speed=0.0, uses_gpu=False, is_recommended=False) for one in assessments]
 
     async def assess_offers(self) -> list[DownloadAssessment]:
@@ -81,11 +81,12 @@ class Downloads:
         self._set_progress(DownloadProgress(model, DownloadStage.WAITING))
         task = asyncio.get_running_loop().create_task(self._download(model))
         self._tasks[model.file] = task
-        task.add_done_callback(lambda ended: self._forget_task(model.file, ended))
 
-    def _forget_task(self, file: str, ended: asyncio.Task[None]) -> None:
-        if self._tasks.get(file) is ended:  # it may have been started again after it reported its end
-            del self._tasks[file]
+        def forget_task(ended: asyncio.Task[None]) -> None:
+            if self._tasks.get(model.file) is ended:  # it may have been started again after it reported its end
+                del self._tasks[model.file]
+
+        task.add_done_callback(forget_task)
 
     async def stop(self, file: str) -> None:
         """Stop a download and keep the partial file, from which `start_download` resumes."""

@@ -73,19 +73,14 @@ def estimate_fit(model: ModelFile, context: int, kv: KvType, free: int) -> Memor
     cache = int(token_bytes * (tokens + min(BACKGROUND_CONTEXT, tokens)))
     cache_space = free - weights - compute - int(token_bytes * BACKGROUND_CONTEXT)
     max_context = model_context if not token_bytes else min(model_context, max(0, int(cache_space / token_bytes)))
-    level = _fit_level(weights + cache + compute, free)
+    needed = weights + cache + compute
+    level = FitLevel.TOO_LARGE if needed > free else FitLevel.TIGHT if needed > TIGHT_SHARE * free else FitLevel.FITS
     return MemoryEstimate(weights, cache, compute, free, tokens, max_context if max_context >= MIN_CONTEXT else 0, level)
 
 
 def cache_bytes(model: ModelFile, kv: KvType) -> float:
     """Return the bytes of KV cache per token."""
     return 2 * model.attention_layers * model.kv_heads * model.head_length * BYTES_PER_NUMBER[kv]
-
-
-def _fit_level(needed: int, free: int) -> FitLevel:
-    if needed > free:
-        return FitLevel.TOO_LARGE
-    return FitLevel.TIGHT if needed > TIGHT_SHARE * free else FitLevel.FITS
 
 
 USABLE_SHARE = 0.7
@@ -126,9 +121,14 @@ class DownloadAssessment:
 
 
 def assess_downloads(models: Sequence[RemoteModel], hardware: Hardware) -> list[DownloadAssessment]:
-    """Assess each model, smallest memory requirement first; at most one is recommended."""
+    """Assess each model, smallest memory requirement first. Recommended is the largest that fits and writes as fast as people
+    read, or else the smallest that fits.
+    """
     assessments = [_assess(model, hardware) for model in sorted(models, key=lambda model: model.memory)]
-    best = _find_best(assessments, hardware)
+    # Judged by all of the memory: how much is free at the moment changes from hour to hour.
+    fitting = [one for one in assessments if one.uses_gpu or one.model.memory <= USABLE_SHARE * hardware.memory]
+    fast = [one for one in fitting if one.uses_gpu or words_per_second(one.speed) >= READING_SPEED]
+    best = fast[-1] if fast else fitting[0] if fitting else None
     return [replace(one, is_recommended=one is best) for one in assessments]
 
 
@@ -183,13 +183,3 @@ def _assess(model: RemoteModel, hardware: Hardware) -> DownloadAssessment:
         return DownloadAssessment(model, FitLevel.FITS, speed)
     fits_alone = model.memory <= USABLE_SHARE * hardware.memory
     return DownloadAssessment(model, FitLevel.TIGHT if fits_alone else FitLevel.TOO_LARGE, speed)
-
-
-def _find_best(assessments: Sequence[DownloadAssessment], hardware: Hardware) -> DownloadAssessment | None:
-    """Return the largest model that fits and writes as fast as people read, or else the smallest that fits; None if none does.
-
-    What fits is judged by all of the memory: how much is free at the moment changes from hour to hour.
-    """
-    fitting = [one for one in assessments if one.uses_gpu or one.model.memory <= USABLE_SHARE * hardware.memory]
-    fast = [one for one in fitting if one.uses_gpu or words_per_second(one.speed) >= READING_SPEED]
-    return fast[-1] if fast else fitting[0] if fitting else None

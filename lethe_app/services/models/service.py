@@ -56,8 +56,7 @@ class ModelService:
         if chosen is not None and chosen != starter:
             own_paths.insert(0, chosen)
         roots = discovery.model_roots(Path.home(), os.environ, user_folders=own_paths, starter_model=starter)
-        search_result = await asyncio.to_thread(discovery.find_models, roots)
-        return search_result.models
+        return (await asyncio.to_thread(discovery.find_models, roots)).models
 
     async def add_folder(self, folder: Path) -> list[ModelFile]:
         """Add `folder` to the folders that are searched for models, and return the chat models found in it."""
@@ -71,7 +70,9 @@ class ModelService:
         settings.
         """
         async with self._lock:
-            await self._load(await self._describe(path) if path else await self._find_preferred())
+            # An unreadable file raises an error here, and leaves the loaded model untouched.
+            file = await asyncio.to_thread(describe_user_model, path) if path else await self._find_preferred()
+            await self._load(file)
             if path is not None and not isinstance(self.state, ModelFailed):
                 await self._preferences.set(model_path=str(path))
 
@@ -141,7 +142,10 @@ class ModelService:
             self._preferences.current.for_model(file.path.name), is_small=self._preferences.is_small_computer
         )
         model = await self._client.load(
-            file, options, lambda fraction: self._set_state(ModelLoading(file.name, fraction)), self._on_crash
+            file,
+            options,
+            lambda fraction: self._set_state(ModelLoading(file.name, fraction)),
+            lambda error: self._set_state(ModelFailed(error)),
         )
         counts_here = model.capabilities.counts_tokens_here
         return model, await asyncio.to_thread(TokenCounter.for_model, file.path) if counts_here else None
@@ -152,21 +156,15 @@ class ModelService:
             return self.state.model.file
         chosen = self._preferences.current.model_path
         try:
-            if chosen and file_exists(chosen):
-                return await self._describe(Path(chosen))
+            is_there = bool(chosen) and await asyncio.to_thread(Path(chosen).is_file)
+            if is_there:
+                return await asyncio.to_thread(describe_user_model, Path(chosen))
             if models := await self.list_chat_models():
                 return models[0]
             raise ModelMissing("No model was found on this computer.", "Choose a GGUF file.")
         except LetheError as error:
             self._set_state(ModelFailed(error))
             raise
-
-    async def _describe(self, path: Path) -> ModelFile:
-        """Read the metadata of a model file. An unreadable file raises an error and leaves the loaded model untouched."""
-        return await asyncio.to_thread(describe_user_model, path)
-
-    def _on_crash(self, error: ModelCrashed) -> None:
-        self._set_state(ModelFailed(error))
 
     def _set_state(self, state: ModelState) -> None:
         self.state = state
@@ -186,11 +184,6 @@ def describe_user_model(path: Path) -> ModelFile:
         return search_result.models[0]
     described = ENGINE_KINDS[kind_name(path)].describe(path)  # raises the error that says what is wrong
     return replace(described, source=discovery.USER_SOURCE)
-
-
-def file_exists(path: str) -> bool:
-    """Return whether the chosen file still exists."""
-    return Path(path).is_file()
 
 
 def load_options(settings: Settings, *, is_small: bool = False) -> LoadOptions:

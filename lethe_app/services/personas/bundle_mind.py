@@ -6,23 +6,17 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from pydantic import TypeAdapter
-
 from lethe_app.brain.notebooks import document
 from lethe_app.brain.notebooks.document import NotebookIndexEntry
 from lethe_app.domain.bundle import BundledMind, PersonaHistory
-from lethe_app.domain.mood import Mood, MoodReading, MoodSample
 from lethe_app.interchange.bundles import is_member_name
 from lethe_app.paths import Paths
-from lethe_app.services.mood import HISTORY, MOODS, READINGS
+from lethe_app.services.mood import HISTORY, MOODS, READINGS, MoodService
 from lethe_app.services.personas.inner_life import SCOPE as GOAL_REQUESTS
-from lethe_app.services.stored_values import read_stored
 from lethe_app.storage.database import Database
 from lethe_app.storage.files.file_names import unique_stem
 from lethe_app.storage.files.notebooks import INDEX, SUFFIX, NotebookFiles
 from lethe_app.storage.key_value import AppState
-
-_SAMPLES, _READINGS = TypeAdapter(list[MoodSample]), TypeAdapter(list[MoodReading])
 
 
 class MindTransfer:
@@ -30,9 +24,9 @@ class MindTransfer:
     thread.
     """
 
-    def __init__(self, paths: Paths, database: Database, app_state: AppState) -> None:
+    def __init__(self, paths: Paths, database: Database, app_state: AppState, moods: MoodService) -> None:
         self._files = NotebookFiles(paths.notebooks, paths.trash)
-        self._database, self._app_state = database, app_state
+        self._database, self._app_state, self._moods = database, app_state, moods
 
     # Export
 
@@ -70,9 +64,9 @@ class MindTransfer:
         stored = await self._app_state.get(GOAL_REQUESTS, persona_id)
         goal_fields = stored if isinstance(stored, dict) else {}
         return BundledMind(
-            mood=read_stored(Mood.model_validate, await self._app_state.get(MOODS, persona_id)),
-            samples=read_stored(_SAMPLES.validate_python, await self._app_state.get(HISTORY, persona_id)) or [],
-            readings=read_stored(_READINGS.validate_python, await self._app_state.get(READINGS, persona_id)) or [],
+            mood=await self._moods.load_stored(persona_id),
+            samples=await self._moods.load_samples(persona_id),
+            readings=await self._moods.load_readings(persona_id),
             goal_request=str(goal_fields.get("request", "")),
             goal_notice=str(goal_fields.get("notice", "")),
         )
@@ -106,8 +100,8 @@ def build_app_state(mind: BundledMind, persona_id: str) -> dict[tuple[str, str],
     goal_fields = {"request": mind.goal_request, "notice": mind.goal_notice}
     return {
         (MOODS, persona_id): mind.mood.model_dump(mode="json") if mind.mood is not None else None,
-        (HISTORY, persona_id): _SAMPLES.dump_python(mind.samples, mode="json"),
-        (READINGS, persona_id): _READINGS.dump_python(mind.readings, mode="json"),
+        (HISTORY, persona_id): [sample.model_dump(mode="json") for sample in mind.samples],
+        (READINGS, persona_id): [reading.model_dump(mode="json") for reading in mind.readings],
         (GOAL_REQUESTS, persona_id): goal_fields if any(goal_fields.values()) else None,
     }
 

@@ -34,6 +34,7 @@ from lethe_app.services.events import Listeners
 from lethe_app.services.indexing.service import IndexingService
 from lethe_app.services.library import Library
 from lethe_app.services.memory.proactive import NOTES
+from lethe_app.services.mood import MoodService
 from lethe_app.services.personas.bundle_files import BundleFileWriter, ImportedFiles, free_name
 from lethe_app.services.personas.bundle_mind import MindTransfer, build_app_state
 from lethe_app.services.preferences import Preferences
@@ -88,15 +89,13 @@ class BundleService:
         indexing: IndexingService,
         preferences: Preferences,
         sessions_changed: Listeners[str],
+        moods: MoodService,
     ) -> None:
         self._database, self._library, self._app_state = database, library, app_state
         self._indexing, self._preferences, self._sessions_changed = indexing, preferences, sessions_changed
-        self._exporter, self._importer, self._file_writer = (
-            PersonaExport(database),
-            BundleImport(database),
-            BundleFileWriter(paths),
-        )
-        self._mind_transfer = MindTransfer(paths, database, app_state)
+        self._exporter, self._importer = PersonaExport(database), BundleImport(database)
+        self._file_writer = BundleFileWriter(paths)
+        self._mind_transfer = MindTransfer(paths, database, app_state, moods)
 
     # Export
 

@@ -7,24 +7,21 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from lethe_app.domain.import_notes import ImportNotes
 from lethe_app.domain.presets import InstructPreset, SamplerPreset, SystemPreset
 from lethe_app.errors import FileError
 from lethe_app.interchange.json_text import decode_text, parse_json_text
 from lethe_app.interchange.presets.preset import is_preset, read_presets, write_preset
-from lethe_app.paths import Paths
-from lethe_app.services.events import Listeners
+from lethe_app.services.library import Library
 from lethe_app.storage.atomic import write_atomically
 from lethe_app.storage.database import Database
-from lethe_app.storage.files.collection import FileCollection
 from lethe_app.storage.files.json_files import read_model, write_model
 from lethe_app.storage.files.trashed_files import preset_kind
 
 T = TypeVar("T", bound=InstructPreset | SamplerPreset | SystemPreset)
 R = TypeVar("R")
-FOLDERS: dict[type[Any], str] = {SamplerPreset: "samplers", InstructPreset: "instruct", SystemPreset: "system"}
 
 
 @dataclass(frozen=True)
@@ -53,13 +50,9 @@ class PresetService:
     name.
     """
 
-    def __init__(self, paths: Paths, database: Database, changed: Listeners[None]) -> None:
-        """Set up one collection per kind. `changed` is notified after a file was written or moved."""
-        self._database, self._changed = database, changed
-        self._collections: dict[type[Any], FileCollection[Any]] = {
-            kind: FileCollection(kind, paths.shipped_presets / name, paths.presets / name, paths.trash / "presets")
-            for kind, name in FOLDERS.items()
-        }
+    def __init__(self, library: Library, database: Database) -> None:
+        """Set up the service. The library's `changed` is notified after a file was written or moved."""
+        self._database, self._changed, self._collections = database, library.changed, library.presets
 
     async def list_presets(self, kind: type[T]) -> list[StoredPreset[T]]:
         """Return all readable presets of a kind, sorted by name; the library reports the files that cannot be read."""

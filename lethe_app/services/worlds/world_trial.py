@@ -17,7 +17,6 @@ from lethe_app.domain.clock import now
 from lethe_app.domain.recall import BlockReason, Parameter
 from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.prompt.macros import expand
-from lethe_app.services.events import ModelReady, ModelState
 from lethe_app.services.memory.lore import LoreService
 from lethe_app.services.memory.recallers import LORE_STATE
 from lethe_app.services.models.service import ModelService
@@ -125,7 +124,7 @@ class WorldTrials:
         window = ScanWindow.from_history(history, trial.text)
         stored = await self._session_state.get(trial.session.guid, LORE_STATE) if trial.session and not trial.fresh else None
         state = read_stored(LoreState.model_validate, stored) or LoreState()
-        context = self._context_size(self._models.state)
+        context = self._models.loaded.context if self._models.loaded is not None else USUAL_CONTEXT
         evaluation = await self._lore.evaluate(session_worlds, window, state, turn, context)
         shares = Counter(activated.entry.guid for activated in evaluation.activated)
         for round_number in range(1, trial.times):
@@ -203,20 +202,15 @@ class WorldTrials:
     async def _build_outcome(
         self, trial: TrialInput, evaluation: Evaluation, turn: EvaluationTurn, shares: Counter[UUID], worlds: int
     ) -> TrialOutcome:
-        times = trial.times
         counts = await self._token_counts.count([turn.expand(activated.entry.content) for activated in evaluation.activated])
         activated = [
             _describe_activated(activated, tokens, trial.text, turn.number)
             for activated, tokens in zip(evaluation.activated, counts, strict=True)
         ]
-        blocked_entries = [_describe_blocked(blocked, trial.text) for blocked in evaluation.blocked]
-        tried = [*activated, *blocked_entries]
-        if times > 1:
-            tried = [replace(result, share=shares[result.entry.guid] / times) for result in tried]
+        tried = [*activated, *(_describe_blocked(blocked, trial.text) for blocked in evaluation.blocked)]
+        if trial.times > 1:
+            tried = [replace(result, share=shares[result.entry.guid] / trial.times) for result in tried]
         return TrialOutcome(tried, sum(counts), turn.number, worlds)
-
-    def _context_size(self, state: ModelState) -> int:
-        return state.model.context if isinstance(state, ModelReady) else USUAL_CONTEXT
 
 
 def _describe_activated(activated: ActivatedEntry, tokens: int, text: str, turn: int) -> TrialEntryResult:
