@@ -114,16 +114,6 @@ async def test_a_change_that_cannot_be_written_is_told_and_not_made(services: Ap
     assert reported == []
 
 
-async def test_a_listener_that_was_taken_back_hears_nothing(services: AppServices):
-    reported: list[Settings] = []
-    forget = services.preferences.changed.add(reported.append)
-    forget()
-
-    await services.preferences.set(font_size=20)
-
-    assert reported == []
-
-
 async def test_a_computer_with_little_memory_gets_a_modest_context_and_batch(tmp_path: Path):
     services = await build(Paths.standard(tmp_path / "home"), engine="echo", memory=SMALL_MEMORY - 1)
     await services.close()

@@ -37,12 +37,6 @@ async def prompt_after(talk: Talk) -> str:
     return await talk.prompt_of(await talk.say(QUESTION))
 
 
-async def test_with_memory_everything_is_known(talk: Talk):
-    prompt = await prompt_after(talk)
-
-    assert all(words in prompt for words in ("Heron", "six bridges", "carpenter"))
-
-
 @pytest.mark.parametrize("switch", ["memory_enabled", "cross_session_recall"])
 async def test_nothing_of_other_conversations_is_recalled(talk: Talk, switch: str):
     await talk.services.preferences.set(**{switch: False})
@@ -104,12 +98,6 @@ async def test_old_conversations_are_deleted_for_good_except_pinned_ones(talk: T
     assert {summary.guid for summary in await services.sessions.list(MIRA)} == {pinned.guid, talk.session.guid}
     assert await services.trash.list_items() == []
     assert await services.facts.facts_of(MIRA) == []
-
-
-async def test_nothing_is_deleted_by_default(talk: Talk):
-    before = await talk.services.sessions.list(MIRA)
-    await talk.services.retention.delete_old_sessions()
-    assert await talk.services.sessions.list(MIRA) == before
 
 
 async def test_a_message_inserted_into_an_old_conversation_is_redacted_and_marked(talk: Talk):

@@ -10,7 +10,6 @@ import pytest
 
 from lethe_app.composition.app_services import AppServices
 from lethe_app.llm.tokenizer.counter import TokenCounter, estimate_tokens
-from lethe_app.services import token_counts
 from lethe_app.services.token_counts import TokenCountService
 
 Says = Callable[..., object]
@@ -62,39 +61,11 @@ async def test_a_text_is_counted_once(here: TokenCountService, asked: Asked):
     assert asked.texts == ["one", "three", "seven"]
 
 
-async def test_nothing_asked_is_nothing_counted(here: TokenCountService):
-    assert await here.count([]) == []
-    assert await here.count([""]) == [0]
-
-
 async def test_much_text_is_counted_beside_the_window(here: TokenCountService, asked: Asked):
     long = ["a" * 15_000, "b" * 15_000]
 
     assert await here.count(long) == [15_000, 15_000]
     assert asked.texts == long
-
-
-async def test_only_so_many_counts_are_kept_and_the_latest_stay(
-    here: TokenCountService, asked: Asked, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr(token_counts, "MAX_CACHED_COUNTS", 3)
-    await here.count(["a", "b", "c"])
-    await here.count(["a"])
-    await here.count(["d"])
-    asked.texts.clear()
-
-    assert await here.count(["a", "c", "d"]) == [1, 1, 1]
-    assert asked.texts == []
-    await here.count(["b"])
-    assert asked.texts == ["b"]
-
-
-async def test_more_texts_than_are_kept_are_counted_all_the_same(here: TokenCountService, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(token_counts, "MAX_CACHED_COUNTS", 3)
-    texts = ["x" * length for length in range(10)]
-
-    assert await here.count(texts) == list(range(10))
-    assert await here.count(texts) == list(range(10))
 
 
 async def test_a_count_under_way_while_the_model_changes_is_not_taken_for_the_new_models(
@@ -110,14 +81,6 @@ async def test_a_count_under_way_while_the_model_changes_is_not_taken_for_the_ne
     await under_way
 
     assert await here.count([text]) == [1]
-
-
-async def test_counts_asked_for_at_once_are_all_answered(services: AppServices, says: Says):
-    await says("Yes.")
-
-    counts = await asyncio.gather(*(services.token_counts.count_one("word " * number + ".") for number in range(1, 20)))
-
-    assert counts == [number + 1 for number in range(1, 20)]
 
 
 async def test_the_starter_model_is_counted_in_this_process_as_it_counts_itself(starter_model: Path):

@@ -268,16 +268,6 @@ async def test_reading_has_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 # Its limits
 
 
-async def test_the_number_of_passages_is_moved_into_its_range():
-    ranking = FixedRanking("rent")
-    base = KnowledgeBase(ranking, ranking)
-    for count in (-5, 0, 1, 7, 50, 51, 10_000):
-        await base.search(DocumentQuery("pump", [MIRA]), count)
-    await base.search(DocumentQuery("pump", [MIRA]))
-
-    assert ranking.counts == [1, 1, 1, 7, 50, 50, 50, 3]
-
-
 @pytest.mark.parametrize(("text", "loaded"), [("", True), ("  \n", True), ("pump", False)])
 async def test_a_blank_query_and_a_base_without_documents_find_nothing(text: str, *, loaded: bool):
     ranking = FixedRanking("rent", has_documents=loaded)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -149,14 +148,6 @@ async def test_only_facts_about_those_asked_for_are_kept(extraction: ExtractionS
 
     assert [each.fact for each in await extracted(extraction, lines)] == ["Tomas grew up in Graz."]
     assert [each.fact for each in await extracted(extraction, lines, about="Mira")] == ["Mira grew up in Bergen."]
-
-
-async def test_a_long_conversation_is_read_in_portions_that_fit_a_small_context(extraction: ExtractionSetup, tmp_path: Path):
-    lines = conversation(*("Tomas: " + "word " * 300 for _ in range(9)))
-    lines = [Utterance(line.id, line.role, line.name, line.text, line.time + timedelta(days=n)) for n, line in enumerate(lines)]
-    await extraction.load(tmp_path, *[NOTHING] * 9)
-
-    assert await extracted(extraction, lines) == []
 
 
 async def test_words_for_this_that_the_user_wrote_for_an_older_version_still_serve(extraction: ExtractionSetup, tmp_path: Path):

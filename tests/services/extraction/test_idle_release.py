@@ -68,13 +68,3 @@ async def test_who_is_asked_again_does_not_rest(tmp_path: Path):
     assert time.monotonic() - asked > extraction.rest_after
     assert client.times == 0
     await client.close()
-
-
-async def test_a_model_that_ended_meanwhile_needs_no_rest(tmp_path: Path):
-    client = Watched()
-    extraction = ExtractionSetup(client, rest_after=0.05)
-    await extraction.load(tmp_path, TITLE)
-    await extraction.tasks_model.ask(TaskKind.TITLE, TitleAnswer, conversation="")
-    await client.close()
-
-    await asyncio.wait_for(client.rested.wait(), 120)

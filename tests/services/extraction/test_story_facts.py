@@ -90,16 +90,6 @@ async def test_ticking_roleplay_moves_the_facts_into_the_story_at_once_and_back(
     assert await sides(services) == plain
 
 
-async def test_taking_the_tick_back_in_the_window_makes_them_plain_again(services: AppServices):
-    session = await archived(services, *NUTS)
-    before = await services.session_editing.part_of(session.guid, SessionPart.ROLEPLAY)
-    await tick(services, session, True)
-
-    await services.session_editing.restore_part(before)
-
-    assert set((await sides(services)).values()) == {False}
-
-
 async def test_without_facts_of_stories_ticking_unlearns_and_unticking_learns(services: AppServices):
     await services.preferences.set(facts_during_roleplay=False)
     session = await archived(services, *NUTS)

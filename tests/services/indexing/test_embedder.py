@@ -164,11 +164,6 @@ async def test_an_entry_of_a_world_is_found_by_its_meaning(near: AppServices, se
     assert (await say(near, session, MEANT)).ways.get("Ferry") == "meaning"
 
 
-async def test_pictures_are_not_found_by_meaning(near: AppServices, session: ChatSession):
-    await add_memory(near, FERRY, name="Ferry", category="image")
-    assert (await say(near, session, MEANT)).ways == {}
-
-
 async def test_a_turn_asks_the_embedder_once(near: AppServices, session: ChatSession, monkeypatch: pytest.MonkeyPatch):
     for number in range(4):
         await add_memory(near, f"{FERRY} {number}", name="", insertion=NATURAL)

@@ -6,7 +6,6 @@ from datetime import timedelta
 
 import pytest
 
-from lethe_app.app import build
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.changes import Trashed, TrashKind
 from lethe_app.domain.chat import ChatSession
@@ -75,29 +74,6 @@ async def test_everything_that_can_be_deleted_lies_there_with_the_newest_first(s
     assert (await services.library.persona(persona.unique_name)).name == "Somebody"
     assert world.unique_name in await services.library.worlds()
     assert preset in await services.library.samplers()
-
-
-async def test_what_was_deleted_comes_back_after_a_restart(services: AppServices):
-    session = await conversation(services, "One.", "Two.")
-    await services.sessions.delete(session.guid)
-    await services.close()
-
-    again = await build(services.paths, engine="echo")
-    try:
-        await again.trash.restore(await only(again))
-        assert [message.content for message in await again.sessions.page(session.guid, 0, 9)] == ["One.", "Two."]
-    finally:
-        await again.close()
-
-
-async def test_deleted_for_good_is_gone_and_the_rest_stays(services: AppServices):
-    session, other = await conversation(services, "One."), await conversation(services, "Two.")
-    await services.sessions.delete(session.guid)
-
-    await services.trash.erase([await only(services)])
-
-    assert await services.trash.list_items() == []
-    assert [one.guid for one in await services.sessions.list(MIRA)] == [other.guid]
 
 
 async def test_what_was_restored_meanwhile_is_not_erased(services: AppServices):
@@ -224,15 +200,6 @@ async def test_the_text_of_whatever_lies_there_can_be_read(services: AppServices
     assert previews[TrashKind.PERSONA] == "a stranger\n\nNobody knows."
     assert previews[TrashKind.WORLD] == "Mast: Pine."
     assert "Mine" in previews[TrashKind.PRESET]
-
-
-async def test_what_is_gone_has_no_text(services: AppServices):
-    fact = await services.facts.add(MIRA, "Tomas is a captain.")
-    await services.facts.forget_fact(fact.guid)
-    item = await only(services)
-    await services.trash.erase([item])
-
-    assert await services.trash.load_preview(item) == ""
 
 
 async def test_the_picture_of_an_erased_persona_goes_unless_another_one_has_it(services: AppServices):

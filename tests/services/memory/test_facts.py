@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import timedelta, timezone
+from datetime import timedelta
 from pathlib import Path
 from uuid import UUID, uuid4
 
@@ -155,16 +155,6 @@ async def test_what_was_forgotten_may_be_said_again(services: AppServices):
     assert "Tomas keeps bees." in await known(services)
 
 
-async def test_forgetting_it_twice_does_not_bring_back_what_was_forgotten_first(services: AppServices):
-    first, second = said("Tomas keeps bees."), said("Tomas keeps bees.", day=5)
-    for fact in (first, second):
-        await services.facts.learn(HER, [fact])
-        await services.facts.forget_fact((await known(services))["Tomas keeps bees."].guid)
-
-    assert await services.facts.learn(HER, [first, second]) == 0
-    assert await known(services) == {}
-
-
 async def test_a_forgotten_fact_can_be_brought_back_and_is_learnt_from_again(services: AppServices):
     fact = said("Tomas keeps bees.")
     await services.facts.learn(HER, [fact])
@@ -175,19 +165,6 @@ async def test_a_forgotten_fact_can_be_brought_back_and_is_learnt_from_again(ser
 
     (found,) = (await known(services)).values()
     assert (found.guid, found.reference_count) == (fact.guid, 2)
-
-
-async def test_bringing_back_what_was_said_again_meanwhile_leaves_one(services: AppServices):
-    fact, later = said("Tomas keeps bees."), said("Tomas keeps bees.", day=1)
-    await services.facts.learn(HER, [fact])
-    await services.facts.forget_fact(fact.guid)
-    await services.facts.learn(HER, [later])
-
-    await services.facts.restore(fact.guid)
-
-    (found,) = (await known(services)).values()
-    assert found.guid == fact.guid
-    assert set(found.source_memories) == {*fact.source_memories, *later.source_memories}
 
 
 async def test_the_users_wording_survives_another_reading_of_the_same_talk(services: AppServices, tmp_path: Path):
@@ -279,15 +256,6 @@ async def test_editing_a_fact_into_the_words_of_another_leaves_one(services: App
     assert fact.guid == other.guid
 
 
-async def test_pinning_is_no_confirmation(services: AppServices):
-    fact = said("Tomas keeps bees.")
-    await services.facts.learn(HER, [fact])
-
-    pinned = await services.facts.pin(fact.guid, pinned=True)
-
-    assert (pinned.pinned, pinned.last_seen) == (True, fact.last_seen)
-
-
 async def test_what_the_user_does_while_somebody_learns_is_not_lost(services: AppServices):
     services.memory_index.set_embedder(embed, "words")
     old = said(f"Tomas has 2 cats {TAIL}")
@@ -334,23 +302,6 @@ async def test_a_fact_needs_words_and_has_to_be_there(services: AppServices):
     ):
         with pytest.raises(StorageError):
             await gone
-
-
-async def test_newest_first_whatever_the_zone(services: AppServices):
-    east, west = (now().astimezone(timezone(timedelta(hours=hours))) for hours in (12, -12))
-    older, newer = west - timedelta(minutes=1), east
-    for text, moment in (
-        ("Tomas keeps bees.", newer),
-        ("Tomas likes tea.", older),
-        ("Ines lives in Porto.", newer.astimezone(west.tzinfo) - timedelta(hours=1)),
-    ):
-        await services.facts.learn(HER, [ExtractedFact(fact=text, first_seen=moment, last_seen=moment)])
-
-    assert [fact.fact for fact in await services.facts.facts_of(HER)] == [
-        "Tomas keeps bees.",
-        "Tomas likes tea.",
-        "Ines lives in Porto.",
-    ]
 
 
 WORDS = ("Tomas has 2 cats.", "Tomas has 3 cats.", "Tomas keeps bees.", "Tomas is keeping bees.", "Ines lives in Porto.")

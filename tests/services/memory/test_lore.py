@@ -83,11 +83,6 @@ async def test_chance_falls_for_a_reply_written_anew_as_it_fell_before(talk: Tal
     assert anew.memory == outcome[-1].memory
 
 
-async def test_a_constant_entry_needs_no_word(talk: Talk):
-    talk.write_world("isles", {"name": "Law", "content": "No fire after dusk.", "sticky": True})
-    assert (await talk.say("Good.")).ways == {"Law": "constant"}
-
-
 async def test_an_entry_at_minus_one_stands_in_the_system_prompt_and_others_late_in_their_order(talk: Talk):
     write_world(
         talk.services,
@@ -205,24 +200,8 @@ async def test_what_the_rules_of_its_world_keep_back_is_not_found_by_what_it_say
     assert (await talk.say(ASKED)).ways == {}
 
 
-async def test_an_entry_that_rests_is_not_found_by_what_it_says_either(talk: Talk):
-    await talk.services.preferences.set(rag_enabled=True)
-    write_world(
-        talk.services, "isles", {"name": "Rests", "content": WINCH, "keywords_main": ["zephyr"], "cooldown": 5}, scan_depth=0
-    )
-    await talk.services.indexing.sync_worlds()
-    assert (await talk.say("A zephyr!")).ways == {"Rests": "keyword"}
-    assert (await talk.say(ASKED)).ways == {}
-
-
 async def test_keywords_may_hold_macros(talk: Talk):
     talk.write_world("isles", {**GROTTO, "keywords_main": ["{{user}}'s grotto"], "content": "{{char}} knows it."})
     outcome = await talk.say("Where is Tomas's grotto?")
     assert outcome.ways == {"Grotto": "keyword"}
     assert "Mira knows it." in await talk.prompt_of(outcome)
-
-
-async def test_a_memory_and_an_entry_come_side_by_side(talk: Talk):
-    talk.write_world("isles", GROTTO)
-    await talk.add_memory(keywords_main=["grotto"])
-    assert (await talk.say("The grotto!")).ways == {"Grotto": "keyword", "The lamp": "keyword"}

@@ -211,11 +211,6 @@ async def test_an_endless_note_is_told_in_short_and_its_memory_is_kept_whole(tal
     assert held.content == book
 
 
-async def test_notes_that_cannot_be_understood_count_as_none(services: AppServices, guidance: ProactiveMemory):
-    await services.app_state.set("return notes", MIRA, {"no": "sense"})
-    assert await guidance.notes(MIRA) == []
-
-
 # What fades
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from datetime import timedelta, timezone
+from datetime import timedelta
 
 import pytest
 
@@ -14,7 +14,6 @@ from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.memory import MemoryInsertion, MemoryType
 from lethe_app.domain.recall import RecallWay, TurnMemory
-from lethe_app.errors import StorageError
 from lethe_app.services.memory.recall import MAX_BLOCKED
 from lethe_app.services.untrusted_memories import MAX_MEMORY_CHARACTERS
 from tests.services.turns import (
@@ -49,14 +48,6 @@ async def test_a_keyword_brings_a_memory_up_and_into_the_prompt(talk: Talk):
     held = await talk.load_memory(memory)
     assert held is not None
     assert held.trigger_count == 1
-
-
-@pytest.mark.parametrize("category", [kind for kind in MemoryType if kind is not MemoryType.CHAT_SESSION])
-async def test_every_type_comes_by_its_keyword(talk: Talk, category: MemoryType):
-    await talk.add_memory(category=category, keywords_main=["lighthouse"])
-    outcome = await talk.say("To the lighthouse!")
-    assert recalled(outcome.memory, "The lamp").category is category
-    assert "It is dark since May." in await talk.prompt_of(outcome)
 
 
 async def test_a_conversation_comes_by_its_keyword_for_one_turn_however_long_its_duration(talk: Talk):
@@ -130,14 +121,6 @@ async def test_a_memory_of_the_future_is_silent_until_the_very_minute(talk: Talk
     assert (await talk.say("The lighthouse letter?")).memory.recalled == []
 
 
-async def test_a_memory_comes_from_its_minute_on_whatever_its_zone(talk: Talk):
-    far_east = timezone(timedelta(hours=14))
-    added = (now() - timedelta(minutes=1)).astimezone(far_east)
-    await talk.add_memory("The cormorant nests beneath the broken winch.", name="Cormorant", added=added)
-    outcome = await talk.say("Where does the cormorant nest, near the broken winch?")
-    assert "Cormorant" in outcome.ways
-
-
 async def test_a_memory_that_is_over_comes_no_more_and_goes_to_the_trash(talk: Talk):
     over = await talk.add_memory(keywords_main=["lighthouse"], end_time=before_now(seconds=1))
     kept = await add_memory(
@@ -178,13 +161,6 @@ async def test_a_memory_stays_for_its_duration_and_only_its_coming_is_counted(ta
     assert ways[3] is None
     assert (held := await talk.load_memory(memory)) is not None
     assert held.trigger_count <= 2  # the word was still in the last message before the second one
-
-
-async def test_what_was_found_by_its_text_stays_too(talk: Talk):
-    await talk.add_memory("The cormorant nests beneath the broken winch.", name="Cormorant", duration=2)
-    first = await talk.say("Where does the cormorant nest, near the broken winch?")
-    ways = [(await talk.say(text)).ways.get("Cormorant") for text in ("Good.", "Fine.")]
-    assert [first.ways["Cormorant"], *ways] == ["meaning", "active", None]
 
 
 async def test_what_a_deleted_message_brought_up_does_not_stay(talk: Talk):
@@ -408,15 +384,6 @@ async def test_a_memory_that_cannot_be_read_does_not_prevent_a_reply(talk: Talk,
     assert outcome.reply.content == "“Aye.”"
     assert [record.getMessage() for record in quiet_log.records]
     quiet_log.records.clear()
-
-
-async def test_what_a_turn_recalled_is_gone_with_its_message(talk: Talk):
-    outcome = await talk.say("Evening.")
-    turns = talk.services.turn_memories
-    await talk.services.message_editing.delete(talk.session.guid, outcome.asked.id)
-    assert await turns.get(outcome.asked.id) is None
-    with pytest.raises(StorageError):
-        await turns.save_turn(outcome.asked.id, TurnMemory())
 
 
 # Notes of the conversation

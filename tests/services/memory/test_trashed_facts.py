@@ -56,17 +56,6 @@ async def test_a_fact_leaves_with_its_conversation_and_comes_back_with_it(servic
     assert (await known(services), await found(services), await core(services)) == ([BEES], {BEES}, 1)
 
 
-async def test_the_window_hears_of_it(services: AppServices):
-    session, _said = await add_conversation(services, "I keep bees.")
-    await services.facts.learn(MIRA, [learnt_in(session)])
-    received: list[str] = []
-    services.facts.changed.add(received.append)
-
-    await services.sessions.delete(session.guid)
-
-    assert received == [MIRA]
-
-
 async def test_what_was_said_in_another_conversation_too_stays_known(services: AppServices):
     session, other = (
         (await add_conversation(services, "I keep bees."))[0],

@@ -109,17 +109,6 @@ async def test_it_is_searched_by_words(home: Path, clock: Clock):
     await database.close()
 
 
-async def test_the_inventory_tells_keys_and_time_but_never_what_is_said(home: Path, clock: Clock):
-    database, bench = await opened(home)
-    assert await bench.build_inventory(MIRA, HERE) == ""
-    await bench.save_entry(MIRA, HERE, "page", "The secret word is swordfish.", category="web", tags=["news"])
-    clock.shown = START + timedelta(minutes=2)
-    reported = await bench.build_inventory(MIRA, HERE)
-    assert "page (3 min left; web; news)" in reported
-    assert "swordfish" not in reported
-    await database.close()
-
-
 async def test_all_namespaces_of_a_persona_are_listed_by_their_beginning_and_none_of_another(home: Path, clock: Clock):
     database, memory = await opened(home)
     for namespace, key in ((HERE, "note"), ("task/dream", "night/one"), ("task/dreamer", "two"), ("task/research", "tides")):

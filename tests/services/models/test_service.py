@@ -168,13 +168,6 @@ async def test_a_model_that_could_not_be_loaded_is_not_tried_with_every_message(
     assert record_states == []
 
 
-async def test_a_failed_load_leaves_no_process(services: AppServices, script: Callable[..., Path]):
-    with pytest.raises(ModelUnreadable):
-        await services.models.load(script("bad", colour="red"))
-
-    assert not services.client.is_running
-
-
 async def test_two_loads_at_once_come_one_after_the_other(
     services: AppServices, record_states: list[ModelState], script: Callable[..., Path]
 ):
@@ -199,27 +192,6 @@ async def test_whoever_needs_the_model_waits_while_it_is_loading(
     assert kinds(record_states) == ["ModelLoading", "ModelReady"]
 
 
-async def test_unloading_while_loading_ends_with_no_model(services: AppServices, script: Callable[..., Path]):
-    loading = asyncio.ensure_future(services.models.load(script("one")))
-    await until_it_is_loading(services)
-
-    await services.models.unload()
-    await loading
-
-    assert services.models.state == NoModel()
-    assert not services.client.is_running
-
-
-async def test_a_load_that_is_called_off_is_not_told_as_loading_for_ever(services: AppServices, script: Callable[..., Path]):
-    loading = asyncio.ensure_future(services.models.load(script("one")))
-    await until_it_is_loading(services)
-    loading.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await loading
-
-    assert not isinstance(services.models.state, ModelLoading)
-
-
 async def test_the_user_stops_a_model_that_takes_too_long_and_whoever_waits_is_told(
     services: AppServices, script: Callable[..., Path]
 ):
@@ -234,34 +206,6 @@ async def test_the_user_stops_a_model_that_takes_too_long_and_whoever_waits_is_t
     services.models.cancel_loading()  # nothing is being loaded, so nothing happens
     await services.models.load(script("two"))
     assert name_of(services) == "two"
-
-
-async def test_who_asks_for_an_unloaded_model_gets_it_back(services: AppServices, script: Callable[..., Path]):
-    await services.models.load(script("one"))
-    await services.models.unload()
-
-    model = await services.models.ensure_loaded()
-
-    assert model.file.name == "one"
-    assert isinstance(services.models.state, ModelReady)
-
-
-async def test_unloading_twice_does_no_harm(services: AppServices, script: Callable[..., Path]):
-    await services.models.load(script("one"))
-    await services.models.unload()
-    await services.models.unload()
-
-    assert services.models.state == NoModel()
-
-
-async def test_a_restart_takes_the_new_settings_with_the_same_model(services: AppServices, script: Callable[..., Path]):
-    await services.models.load(script("one"))
-    await services.preferences.set(context=2048)
-
-    await services.models.load()
-
-    assert isinstance(services.models.state, ModelReady)
-    assert (services.models.state.model.file.name, services.models.state.model.context) == ("one", 2048)
 
 
 def kill_model() -> None:
@@ -284,19 +228,6 @@ async def test_a_process_that_is_killed_is_told_at_once_and_comes_back_when_need
     assert isinstance(died, ModelFailed)
     assert isinstance(died.error, ModelCrashed)
     assert model.file.name == "one"
-
-
-async def test_a_model_that_dies_while_nobody_asked_can_be_restarted(services: AppServices, script: Callable[..., Path]):
-    await services.models.load(script("one"))
-    received = asyncio.Event()
-    forget = services.models.changed.add(lambda state: received.set())
-    kill_model()
-    await received.wait()
-    forget()
-
-    await services.models.load()
-
-    assert name_of(services) == "one"
 
 
 async def test_the_users_own_models_come_first_and_the_starter_last(earnest: AppServices, tmp_path: Path, starter_model: Path):
@@ -350,8 +281,3 @@ async def test_a_folder_is_added_once_and_its_models_are_found(services: AppServ
     assert [model.path for model in found] == [folder / "more.gguf"]
     assert again == found
     assert services.preferences.current.model_folders == [str(folder)]
-
-
-async def test_a_folder_without_models_is_added_too(services: AppServices, tmp_path: Path):
-    assert await services.models.add_folder(tmp_path) == []
-    assert services.preferences.current.model_folders == [str(tmp_path)]

@@ -122,12 +122,6 @@ async def test_a_world_belongs_to_whom_it_is_given(talk: Talk, owner: WorldOwner
     assert "Grotto" not in (await talk.say("The grotto!")).ways
 
 
-async def test_owners_have_their_names(talk: Talk):
-    owners = await talk.services.worlds.list_owners(talk.session)
-    assert (owners[WorldOwner.PERSONA], owners[WorldOwner.USER]) == ("Mira", "Tomas")
-    assert set(await talk.services.worlds.list_owners(None)) == {WorldOwner.EVERYBODY}
-
-
 async def test_how_often_an_entry_came_is_counted(talk: Talk):
     world = talk.write_world("isles", {**GROTTO, "guid": "00000000-0000-0000-0000-000000000001"}, scan_depth=0)
     await talk.services.worlds.bind("isles", WorldOwner.EVERYBODY, talk.session, is_bound=True)
@@ -227,10 +221,6 @@ async def test_other_worlds_of_the_conversation_take_part_unless_it_is_to_be_alo
     alone = await talk.services.world_trials.run(TrialInput(world_of(GROTTO), "The grotto!", talk.session, alone=True))
     assert set(causes(together)) == {"Grotto", "Reef"}
     assert set(causes(alone)) == {"Grotto"}
-
-
-async def test_a_trial_needs_no_conversation(services: AppServices):
-    assert causes(await services.world_trials.run(TrialInput(world_of(GROTTO), "The grotto!"))) == {"Grotto": "key"}
 
 
 # Spots
@@ -382,12 +372,3 @@ async def test_a_deleted_world_is_in_no_kept_prompt(talk: Talk):
     await talk.services.worlds.delete("isles")
 
     assert not any("floods at noon" in words for words in await kept_words(talk))
-
-
-async def test_removing_a_world_that_is_not_bound_removes_nothing(talk: Talk):
-    talk.write_world("isles", GROTTO)
-    assert "Good evening" in await prompt_text(talk.services, talk.session, "Good evening.")
-
-    await talk.services.worlds.delete("isles")
-
-    assert any("Good evening" in words for words in await kept_words(talk))
