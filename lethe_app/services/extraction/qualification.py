@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -137,7 +137,8 @@ class Qualification:
             return await self._check(model) if model is not None else None
 
     async def _check(self, model: LoadedModel) -> QualificationResult | None:
-        snippets, dialogues = self._load_texts()
+        snippets = _read(self._folder / "facts.json", list[QualificationSnippet])
+        dialogues = _read(self._folder / "dialogues.json", list[QualificationDialogue])
         record = await self._load_record(model, snippets, dialogues)
         if record.verdict is None:
             await self._test(model, record, snippets, dialogues)
@@ -188,31 +189,21 @@ class Qualification:
         for text in texts:
             if text.name in scores_by_text or has_already_failed(text, scores_by_text, *all_texts):
                 continue
-            scores = await (self._test_snippet(text) if isinstance(text, QualificationSnippet) else self._test_dialogue(text))
+            try:
+                scores = await self._test_text(text)
+            except AnswerUnusable as error:
+                scores = QualificationScore(failed=error.message)
             if self._structured_output.model is not model:
                 return
             scores_by_text[text.name] = scores
             await self._save_record(model, record)
 
-    async def _test_snippet(self, snippet: QualificationSnippet) -> QualificationScore:
-        lines = parse_utterances(snippet.lines, snippet.about)
-        try:
-            found_facts = await self._fact_extraction.facts(lines, [snippet.about])
-        except AnswerUnusable as error:
-            return QualificationScore(failed=error.message)
-        return score_facts(snippet, lines, [fact.fact for fact in found_facts])
-
-    async def _test_dialogue(self, dialogue: QualificationDialogue) -> QualificationScore:
-        try:
-            summary = await self._extraction.summary(parse_utterances(dialogue.lines, dialogue.lines[0].partition(":")[0]))
-        except AnswerUnusable as error:
-            return QualificationScore(failed=error.message)
-        return score_summary(dialogue, summary)
-
-    def _load_texts(self) -> tuple[list[QualificationSnippet], list[QualificationDialogue]]:
-        return _read(self._folder / "facts.json", list[QualificationSnippet]), _read(
-            self._folder / "dialogues.json", list[QualificationDialogue]
-        )
+    async def _test_text(self, text: QualificationSnippet | QualificationDialogue) -> QualificationScore:
+        if isinstance(text, QualificationDialogue):
+            lines = parse_utterances(text.lines, text.lines[0].partition(":")[0])
+            return score_summary(text, await self._extraction.summary(lines))
+        lines = parse_utterances(text.lines, text.about)
+        return score_facts(text, lines, [fact.fact for fact in await self._fact_extraction.facts(lines, [text.about])])
 
     async def _load_record(
         self, model: LoadedModel, snippets: Sequence[QualificationSnippet], dialogues: Sequence[QualificationDialogue]
@@ -241,7 +232,10 @@ def judge(
 ) -> QualificationResult:
     """Return the result for the scores, taking the best of several attempts. `model` is a name."""
     facts = max((_judge_fact_scores(scores, snippets) for scores in attempts), default=(False, 0.0, "not tried"))
-    failures = [list(_list_failures(scores, dialogues)) for scores in attempts]
+    failures = [
+        [f"{one.name}: {scores[one.name].failed}" for one in dialogues if one.name in scores and scores[one.name].failed]
+        for scores in attempts
+    ]
     is_faithful = any(
         not failed and all(dialogue.name in scores for dialogue in dialogues)
         for scores, failed in zip(attempts, failures, strict=True)
@@ -269,12 +263,6 @@ def _judge_fact_scores(
     tried = f"{len(scores_by_text)} of {len(snippets)} texts"
     is_qualified = len(scores_by_text) == len(snippets) and precision >= MIN_PRECISION and has_enough_recall
     return is_qualified, precision, f"{right} of {right + wrong} facts were right, {total} were there to be found ({tried})"
-
-
-def _list_failures(scores: Mapping[str, QualificationScore], dialogues: Sequence[QualificationDialogue]) -> Iterator[str]:
-    for dialogue in dialogues:
-        if dialogue.name in scores and scores[dialogue.name].failed:
-            yield f"{dialogue.name}: {scores[dialogue.name].failed}"
 
 
 def _read(path: Path, kind: type[list[T]]) -> list[T]:

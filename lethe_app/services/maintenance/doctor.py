@@ -48,7 +48,7 @@ class Doctor:
     async def run_checks(self) -> list[EngineCheck]:
         """Return the results of all checks, in the order in which problems should be repaired."""
         return [
-            self._check_python(),
+            EngineCheck("Python", sys.version_info >= (3, 11), sys.version.split()[0], "Use Python 3.11."),
             await asyncio.to_thread(self._check_window),
             EngineCheck("Your data", passed=True, detail=str(self._paths.home)),
             EngineCheck("Memory", passed=True, detail=describe_memory_profile(self._preferences)),
@@ -59,11 +59,6 @@ class Doctor:
             await run_check("Engine", self._check_engine),
             await run_check("Embedding model", self._check_embedding_model),
         ]
-
-    def _check_python(self) -> EngineCheck:
-        return EngineCheck(
-            "Python", passed=sys.version_info >= (3, 11), detail=sys.version.split()[0], remedy="Use Python 3.11."
-        )
 
     def _check_shipped_files(self) -> EngineCheck:
         """Check that the shipped files exist, wherever the program is installed; whether they can be read is checked by

@@ -68,9 +68,8 @@ class NotebookFiler:
 
     async def split_if_long(self, persona_id: str, name: str) -> list[str]:
         """Split a notebook with more lines than the user's limit; return the new names, or none."""
-        line_count = next(
-            (len(item.notebook.lines) for item in await self._notebooks.notebooks_of(persona_id) if item.name == name), 0
-        )
+        items = await self._notebooks.notebooks_of(persona_id)
+        line_count = next((len(item.notebook.lines) for item in items if item.name == name), 0)
         return await self.split(persona_id, name) if line_count > self._preferences.current.notebook_lines else []
 
     async def split(self, persona_id: str, name: str) -> list[str]:

@@ -147,7 +147,10 @@ class NotebookSelector:
         return RecallCandidates(
             states={OPEN_NOTEBOOK_KEY: {"name": name}},
             first=recollections,
-            covers=lambda one: is_in_notebook(one, book),
+            # Facts and short memories that a line of the notebook contains.
+            covers=lambda one: (
+                not one.world and one.category is not MemoryType.CHAT_SESSION and writing.contains_statement(book, one.text)
+            ),
             has_notebook=True,
         )
 
@@ -204,7 +207,7 @@ class NotebookSelector:
         """
         if not self._embedding.id:
             return ()
-        texts = texts_of(book)
+        texts = [book.title, *(line.text for line in book.lines[-NEWEST_LINES:])]
         known = [(text, self._vectors.get((self._embedding.id, text))) for text in texts]
         if pending := [text for text, vector in known if vector is None]:
             self._pending_texts |= dict.fromkeys(pending)
@@ -237,20 +240,6 @@ def format_recent(item: NotebookListItem, when: datetime) -> str:
     """Return a line of the list of recent subjects."""
     row = f"- {item.notebook.title} ({writing.format_days_ago(when, now().astimezone())})"
     return f"{row}: {item.summary}" if item.summary else row
-
-
-def texts_of(book: Notebook) -> list[str]:
-    """Return the texts of a notebook that are compared by embedding."""
-    return [book.title, *(line.text for line in book.lines[-NEWEST_LINES:])]
-
-
-def is_in_notebook(recollection: RecalledMemory, book: Notebook) -> bool:
-    """Return whether a recollection is a fact or short memory that a line of the notebook contains."""
-    return (
-        not recollection.world
-        and recollection.category is not MemoryType.CHAT_SESSION
-        and writing.contains_statement(book, recollection.text)
-    )
 
 
 def build_recollection(persona_id: str, book: Notebook, text: str, *, is_new: bool) -> RecalledMemory:

@@ -5,14 +5,15 @@ worlds.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 from uuid import UUID, uuid4
 
 from lethe_app.domain.bundle import Bundle
 from lethe_app.domain.persona import Persona
-from lethe_app.domain.worldinfo import World, WorldEntry
+from lethe_app.domain.worldinfo import World
 from lethe_app.paths import Paths
 from lethe_app.storage.files.collection import FileCollection
 
@@ -106,7 +107,8 @@ def is_same_world(world: World, other_world: World) -> bool:
     """
     if (world.name, len(world.entries)) != (other_world.name, len(other_world.entries)):
         return False
-    return _comparable_world(world) == _comparable_world(other_world)
+    excluded: dict[str, Any] = {"unique_name": True, "entries": {"__all__": IGNORED_FIELDS}}
+    return world.model_dump(exclude=excluded) == other_world.model_dump(exclude=excluded)
 
 
 def free_name(name: str, taken_names: Collection[str]) -> str:
@@ -116,12 +118,3 @@ def free_name(name: str, taken_names: Collection[str]) -> str:
     while candidate.casefold().strip() in occupied:
         candidate, number = f"{name} {number}", number + 1
     return candidate
-
-
-def _comparable_world(world: World) -> tuple[Mapping[str, object], list[Mapping[str, object]]]:
-    entries = [_comparable_entry(entry) for entry in world.entries]
-    return world.model_dump(exclude={"unique_name", "entries"}), entries
-
-
-def _comparable_entry(entry: WorldEntry) -> Mapping[str, object]:
-    return entry.model_dump(exclude=IGNORED_FIELDS)

@@ -147,7 +147,7 @@ class BundleService:
         file = self._library.avatar(persona)
         has_history, has_messages = scope is not BundleScope.PERSONA, scope is BundleScope.EVERYTHING
         sessions = await self._exporter.session_ids_of(persona_id) if has_messages else []
-        holds, has_mind = BundleCounts(worlds=len(worlds)), False
+        holds, has_mind, program_version = BundleCounts(worlds=len(worlds)), False, ""
         opened = await run_in_thread(lambda: draft.open("xb"))
         writer = BundleWriter(opened)
         try:
@@ -167,9 +167,11 @@ class BundleService:
                 if session is not None:  # else it was deleted since the list was made
                     session_count, message_count = session_count + 1, message_count + len(session.messages)
                     await run_in_thread(partial(writer.write_conversation, session))
+            with suppress(PackageNotFoundError):
+                program_version = version("lethe-app")
             manifest = Manifest(
                 version=_format_version(writer, has_sessions=bool(session_count), has_mind=has_mind),
-                made_by=f"Lethe {_program_version()}".strip(),
+                made_by=f"Lethe {program_version}".strip(),
                 made=now(),
                 giver=giver[:200],
                 name=persona.name[:200],
@@ -286,10 +288,8 @@ class BundleService:
         """
         token = CancelToken(on_progress)
 
-        def create_import() -> PersonaImport:
-            return PersonaImport(persona_id, history, {}, worlds, lambda speaker: speaker, {}, keeps_guests=True)
-
-        ids = await run_cancellable(self._importer.import_persona(create_import, token.report_progress), token)
+        records = PersonaImport(persona_id, history, {}, worlds, lambda speaker: speaker, {}, keeps_guests=True)
+        ids = await run_cancellable(self._importer.import_persona(lambda: records, token.report_progress), token)
         self._sessions_changed.notify(persona_id)
         self._indexing.background.wake()
         return ids
@@ -328,10 +328,3 @@ def _replace_target(draft: Path, target: Path) -> None:
         sync_file(draft)
         draft.replace(target)
         sync_folder(target.parent)
-
-
-def _program_version() -> str:
-    try:
-        return version("lethe-app")
-    except PackageNotFoundError:
-        return ""

@@ -17,7 +17,7 @@ from lethe_app.domain.list_items import HitKind, SearchHit
 from lethe_app.domain.memory import MemoryType
 from lethe_app.domain.passage import DocumentChunk, PassageKind
 from lethe_app.domain.recall import RecalledMemory, RecallLead
-from lethe_app.domain.worldinfo import World, WorldEntry
+from lethe_app.domain.worldinfo import World
 from lethe_app.errors import StorageError
 from lethe_app.retrieval.query_terms import fold, split_words
 from lethe_app.services.documents.knowledge_base import MIN_LIKELIHOOD, DocumentQuery, KnowledgeBase
@@ -248,21 +248,16 @@ def _convert_hit(text_hit: TextHit, query: SearchQuery) -> SearchHit:
 def _search_worlds(worlds: Mapping[str, World], query: SearchQuery, limit: int) -> list[SearchHit]:
     """Return up to `limit` hits in world entries, in the order of the worlds."""
     matches = (
-        (stem, world, entry)
+        (stem, world, entry, text)
         for stem, world in worlds.items()
         for entry in world.entries
-        if query.find_marks(_entry_text(entry))
+        if query.find_marks(text := f"{entry.name}: {entry.content}" if entry.name else entry.content)
     )
-    return [_build_world_hit(stem, world, entry, query) for stem, world, entry in islice(matches, limit)]
-
-
-def _entry_text(entry: WorldEntry) -> str:
-    return f"{entry.name}: {entry.content}" if entry.name else entry.content
-
-
-def _build_world_hit(stem: str, world: World, entry: WorldEntry, query: SearchQuery) -> SearchHit:
-    hit = _build_hit(HitKind.WORLD, entry.guid, "", None, world.name, "", entry.added, _entry_text(entry), query)
-    return replace(hit, world=stem)
+    hits = (
+        (stem, _build_hit(HitKind.WORLD, entry.guid, "", None, world.name, "", entry.added, text, query))
+        for stem, world, entry, text in islice(matches, limit)
+    )
+    return [replace(hit, world=stem) for stem, hit in hits]
 
 
 def _build_document_hit(chunk: DocumentChunk, text: str, query: SearchQuery) -> SearchHit:

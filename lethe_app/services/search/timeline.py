@@ -92,21 +92,21 @@ class Timeline:
         """Return the pinned facts; without `include_others`, only those about the user."""
         return tuple(item for item in self.items if item.fact.pinned and (include_others or item.about_user))
 
+    def _unpinned_items(self, *, include_others: bool, newest_first: bool) -> list[TimelineItem]:
+        items = [item for item in self.items if not item.fact.pinned and (include_others or item.about_user)]
+        return items[::-1] if newest_first else items
+
     def group_by_kind(self, *, include_others: bool, newest_first: bool = True) -> dict[FactKind, tuple[TimelineItem, ...]]:
         """Return the facts that are not pinned by their topic, in the order of the topics; without `include_others`, only those
         about the user.
         """
-        unpinned = [item for item in self.items if not item.fact.pinned and (include_others or item.about_user)]
-        if newest_first:
-            unpinned.reverse()
+        unpinned = self._unpinned_items(include_others=include_others, newest_first=newest_first)
         by_kind = {kind: tuple(item for item in unpinned if item.fact.kind is kind) for kind in FactKind}
         return {kind: items for kind, items in by_kind.items() if items}
 
     def group_by_month(self, *, include_others: bool, newest_first: bool = True) -> tuple[TimelineMonth, ...]:
         """Return the facts that are not pinned, by month and session; without `include_others`, only those about the user."""
-        unpinned = [item for item in self.items if not item.fact.pinned and (include_others or item.about_user)]
-        if newest_first:
-            unpinned.reverse()
+        unpinned = self._unpinned_items(include_others=include_others, newest_first=newest_first)
         by_month = {month: tuple(items) for month, items in groupby(unpinned, key=lambda item: item.month)}
         moments: dict[tuple[int, int], list[MemoryUnit]] = {}
         for moment in self.listed_moments(include_others=include_others, newest_first=newest_first):
@@ -145,24 +145,22 @@ def format_markdown(timeline: Timeline, headings: ExportHeadings, *, include_oth
     """Return the timeline as Markdown, oldest first."""
     parts = [f"# {headings.title}"]
     if pinned := timeline.pinned_items(include_others=include_others):
-        parts.append("\n".join([f"## {headings.pinned}", "", *map(_format_item, pinned)]))
+        parts.append(_format_items(f"## {headings.pinned}", ((item.fact.fact, item.when) for item in pinned)))
     for month in timeline.group_by_month(include_others=include_others, newest_first=False):
         parts.append(f"## {headings.month(month)}")
         if month.moments:
-            parts.append("\n".join([f"### {headings.moments}", "", *map(_format_moment, month.moments)]))
+            moments = ((moment.content, moment.added) for moment in month.moments)
+            parts.append(_format_items(f"### {headings.moments}", moments))
         parts += [
-            "\n".join([f"### {headings.conversation(conversation)}", "", *map(_format_item, conversation.items)])
-            for conversation in month.conversations
+            _format_items(f"### {headings.conversation(one)}", ((item.fact.fact, item.when) for item in one.items))
+            for one in month.conversations
         ]
     return "\n\n".join(parts) + "\n"
 
 
-def _format_item(item: TimelineItem) -> str:
-    return f"- {' '.join(item.fact.fact.split())} ({item.when:%Y-%m-%d})"
-
-
-def _format_moment(moment: MemoryUnit) -> str:
-    return f"- {' '.join(moment.content.split())} ({moment.added:%Y-%m-%d})"
+def _format_items(heading: str, items: Iterable[tuple[str, datetime]]) -> str:
+    """Return texts with their days as a list below a heading."""
+    return "\n".join([heading, "", *(f"- {' '.join(text.split())} ({when:%Y-%m-%d})" for text, when in items)])
 
 
 def _group_by_session(items: Iterable[TimelineItem]) -> Iterable[TimelineConversation]:
