@@ -24,7 +24,7 @@ from lethe_app.domain.memory import MemoryUnit
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import InstructPreset, SamplerPreset, SystemPreset
 from lethe_app.domain.worldinfo import World, WorldEntry
-from lethe_app.services.memory.reason_words import block_templates, reason_templates
+from lethe_app.services.memory.reason_words import templates_of
 from lethe_app.ui.core.actions import ACTION_SPECS
 from lethe_app.ui.core.reason_labels import BLOCK_CONTEXT, REASON_CONTEXT
 from lethe_app.ui.core.routes import PAGES, ActionGroup, TabGroup
@@ -110,7 +110,7 @@ def words() -> set[tuple[str, str]]:
 
 def declared() -> Iterator[tuple[str, str]]:
     """What stands in tables: reasons, actions and pages, actions on a message, and the fields of settings and records."""
-    for context, templates in ((REASON_CONTEXT, reason_templates()), (BLOCK_CONTEXT, block_templates())):
+    for context, templates in ((REASON_CONTEXT, templates_of("reasons", "signals")), (BLOCK_CONTEXT, templates_of("blocks"))):
         yield from ((context, template) for template in templates)
     yield from (("Action", text) for text in (*(group.value for group in ActionGroup), *(spec.title for spec in ACTION_SPECS)))
     yield from (("GearMenu", tabs.value[0]) for tabs in TabGroup)

@@ -9,6 +9,7 @@ from PySide6.QtCore import QCoreApplication, QTranslator
 
 from lethe_app.domain.prompt import CacheMiss, CutReason, PrefillCost, PromptCut
 from lethe_app.domain.recall import BlockReason, Reason, ReasonKind
+from lethe_app.language_tables import load_table
 from lethe_app.retrieval.signals import SIGNALS
 from lethe_app.services.memory import reason_words
 from lethe_app.ui.core import reason_labels
@@ -30,7 +31,7 @@ def test_every_block_has_words_of_its_own(why: BlockReason):
 
 
 def test_every_ranking_signal_has_words_and_so_have_those_stored_by_earlier_versions():
-    assert set(reason_words.SIGNALS) == {*SIGNALS, "beginning", "lately"}
+    assert set(load_table("recall_reasons")["signals"]) == {*SIGNALS, "beginning", "lately"}
 
 
 def test_every_template_is_among_those_that_translators_get():
@@ -39,8 +40,8 @@ def test_every_template_is_among_those_that_translators_get():
     values: list[dict[str, str | int | float]] = [{}, {"more": 1}, {"begins": "x"}, {"round": 1}]
     blocks = {reason_words.block_template(why, one) for why in BlockReason for one in values}
 
-    assert shown <= set(reason_words.reason_templates())
-    assert blocks <= set(reason_words.block_templates())
+    assert shown <= set(reason_words.templates_of("reasons", "signals"))
+    assert blocks <= set(reason_words.templates_of("blocks"))
 
 
 @pytest.mark.parametrize("before", range(4))
