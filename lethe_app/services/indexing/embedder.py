@@ -11,7 +11,7 @@ from pathlib import Path
 
 from lethe_app.domain.model import LoadOptions, ModelFile
 from lethe_app.domain.passage import TextEmbedding
-from lethe_app.errors import LetheError, ModelCrashed, ModelMissing
+from lethe_app.errors import LetheError, ModelMissing
 from lethe_app.llm.client import ModelClient
 from lethe_app.llm.models import bundled
 from lethe_app.llm.models.gguf_model import describe_model
@@ -173,26 +173,23 @@ class Embedding:
             if not self._is_ended or self._file is None:
                 return
             try:
-                await self._client.load(self._file, LoadOptions(), lambda _part: None, self._on_crash)
+                await self._client.load(self._file, LoadOptions(), lambda _part: None, self._on_failure)
             except LetheError as error:
                 await self._fail(error)
             else:
                 self._is_ended = False
 
     async def _load(self, chosen: str) -> None:
-        file = await asyncio.to_thread(self._find_file, chosen)
+        path = Path(chosen) if chosen else bundled.embedding_model()
+        if not await asyncio.to_thread(path.is_file):
+            raise ModelMissing(f"The embedding model {path} no longer exists.", "Choose another one in the settings.")
+        file = await asyncio.to_thread(describe_model, path)
         with self._keep_process():
-            model = await self._client.load(file, LoadOptions(), lambda _part: None, self._on_crash)
+            model = await self._client.load(file, LoadOptions(), lambda _part: None, self._on_failure)
         self._file, self._is_ended = file, False
         self._prefixes = prefixes_of(f"{model.file.name} {file.path.name}")
         self._memory_index.set_embedder(self.embed, embedder_id_of(file), self.embed_queries)
         self._set_state(Embedder(model.file.name, embedder_id_of(file)))
-
-    def _find_file(self, chosen: str) -> ModelFile:
-        path = Path(chosen) if chosen else bundled.embedding_model()
-        if not path.is_file():
-            raise ModelMissing(f"The embedding model {path} no longer exists.", "Choose another one in the settings.")
-        return describe_model(path)
 
     async def _unload(self) -> None:
         self._file = None
@@ -203,9 +200,6 @@ class Embedding:
     async def _fail(self, error: LetheError) -> None:
         self._on_failure(error)
         await self._client.close()
-
-    def _on_crash(self, error: ModelCrashed) -> None:
-        self._on_failure(error)
 
     def _on_failure(self, error: LetheError) -> None:
         self._failed_at, self._file = time.monotonic(), None

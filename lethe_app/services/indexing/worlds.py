@@ -148,15 +148,15 @@ def worlds_by_entry(worlds: Mapping[str, World], guids: Mapping[UUID, None]) -> 
     return {guid: list(by_world.items()) for guid, by_world in entries.items()}
 
 
-def entry_passages(name: str, entry: WorldEntry) -> list[Passage]:
-    """Return the passages of an entry in the world of that file name."""
-    return passage_builder.memory_passages(
-        PassageKind.WORLD, owner_of_world(name), entry.guid, entry.name, read_decorators(entry).entry.content, entry.added
-    )
-
-
 def _passages_of(entries: Iterable[tuple[str, WorldEntry]]) -> list[Passage]:
-    return [passage for name, entry in entries for passage in entry_passages(name, entry)]
+    """Return the passages of entries, each with the file name of its world."""
+    return [
+        passage
+        for name, entry in entries
+        for passage in passage_builder.memory_passages(
+            PassageKind.WORLD, owner_of_world(name), entry.guid, entry.name, read_decorators(entry).entry.content, entry.added
+        )
+    ]
 
 
 def _is_embedded(world: World, entry: WorldEntry) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from datetime import timedelta
 from uuid import UUID
 
@@ -72,9 +73,7 @@ class Retention:
         }
         for guid in old:
             await self._sessions.delete(UUID(guid))
-        items = [item for item in await self._trash.list_items() if item.kind is TrashKind.CONVERSATION and item.id in old]
-        if items:
-            await self._trash.erase(items)
+        await self._erase(TrashKind.CONVERSATION, old)
 
     async def delete_voice_transcripts(self) -> None:
         """Delete the dictated messages of conversations that have ended permanently, with their traces."""
@@ -82,8 +81,13 @@ class Retention:
         if not dictated:
             return
         await self._session_store.delete_message(*map(UUID, dictated))
-        items = [item for item in await self._trash.list_items() if item.kind is TrashKind.MESSAGE and item.id in dictated]
-        await self._trash.erase(items)
+        await self._erase(TrashKind.MESSAGE, dictated)
+
+    async def _erase(self, kind: TrashKind, ids: Set[str]) -> None:
+        """Delete these records permanently, which were just moved to the trash."""
+        items = [item for item in await self._trash.list_items() if item.kind is kind and item.id in ids]
+        if items:
+            await self._trash.erase(items)
 
     def _on_archive_progress(self, progress: ArchiveProgress) -> None:
         if progress.session is None and not self._preferences.current.keep_voice_transcripts:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from uuid import UUID
@@ -207,7 +207,9 @@ class TimeSearch:
         nothing to add.
         """
         if chosen.sessions:
-            return _format_further_sessions(chosen.sessions[count:]) if chosen.days is not None else ""
+            further = chosen.sessions[count:][:MAX_LISTED_SESSIONS] if chosen.days is not None else ()
+            titles = [f"“{one.title or 'untitled'}” ({spell_date(local_date(one.started))})" for one in further]
+            return f"Other conversations of that time: {', '.join(titles)}." if titles else ""
         if is_current or (request.edge is not None and request.topic is not None):
             return ""
         if not sessions:
@@ -236,12 +238,3 @@ def _sort_sessions(request: TimeRequest, sessions: Sequence[SessionSummary], day
         middle = days[0] + (days[1] - days[0]) / 2
         return sorted(ordered, key=lambda summary: abs((local_date(summary.started) - middle).days))
     return ordered[::-1]
-
-
-def _format_further_sessions(sessions: Collection[SessionSummary]) -> str:
-    """Return the titles of sessions of the time that are not in the results, as a sentence."""
-    titles = [
-        f"“{summary.title or 'untitled'}” ({spell_date(local_date(summary.started))})"
-        for summary in list(sessions)[:MAX_LISTED_SESSIONS]
-    ]
-    return f"Other conversations of that time: {', '.join(titles)}." if titles else ""

@@ -119,28 +119,23 @@ class Reminders:
         """Notify `due` of the reminders that have become due since the last check."""
         if self._waiting is None:
             self._waiting = await self._memory_store.pending_reminders()
-        due_reminders = [
-            (persona_id, memory) for persona_id, memory in self._waiting if memory.enabled and memory.is_due(now())
+        stored = await self._app_state.get(SCOPE, REPORTED_KEY)
+        reported = [UUID(str(guid)) for guid in stored] if isinstance(stored, list) else []
+        unreported = [
+            (owner, memory)
+            for owner, memory in self._waiting
+            if memory.enabled and memory.is_due(now()) and memory.guid not in reported
         ]
-        reported = await self._load_reported()
-        unreported = [(owner, memory) for owner, memory in due_reminders if memory.guid not in reported]
         if unreported:
             # The ids are stored before `due` is notified, so that no reminder is reported twice, whatever happens
             # afterwards.
-            await self._app_state.set(
-                SCOPE,
-                REPORTED_KEY,
-                [str(guid) for guid in (*reported, *(memory.guid for _id, memory in unreported))][-MAX_REPORTED:],
-            )
+            guids = [str(guid) for guid in (*reported, *(memory.guid for _owner, memory in unreported))]
+            await self._app_state.set(SCOPE, REPORTED_KEY, guids[-MAX_REPORTED:])
             self.due.notify(unreported)
 
     def _on_memories_changed(self, _persona_id: str) -> None:
         self._waiting = None
         self.background.wake()
-
-    async def _load_reported(self) -> Sequence[UUID]:
-        stored = await self._app_state.get(SCOPE, REPORTED_KEY)
-        return [UUID(str(guid)) for guid in stored] if isinstance(stored, list) else []
 
 
 def build_reminder(text: str, when: datetime | date) -> MemoryUnit:

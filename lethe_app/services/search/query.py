@@ -39,7 +39,9 @@ class QueryTerm:
         word = self.words[position]
         if self.is_prefix and position == len(self.words) - 1 and token.startswith(word):
             return True
-        return token == word or (not (self.is_literal or self.is_prefix) and _has_same_stem(token, word))
+        if token == word or self.is_literal or self.is_prefix:
+            return token == word
+        return token[:2] == word[:2] and stem(token) == stem(word)
 
     @property
     def fts_expression(self) -> str:
@@ -128,10 +130,6 @@ def _matches_at(term: QueryTerm, tokens: Sequence[Token], position: int) -> bool
     if position + len(term.words) > len(tokens):
         return False
     return all(term.matches(tokens[position + step][2], step) for step in range(len(term.words)))
-
-
-def _has_same_stem(token: str, word: str) -> bool:
-    return token[:2] == word[:2] and stem(token) == stem(word)
 
 
 def build_excerpt(text: str, marks: Sequence[Mark]) -> tuple[str, tuple[Mark, ...]]:

@@ -115,7 +115,8 @@ def check_entry(entry: WorldEntry, index: WorldKeyIndex, user_messages: Sequence
         share = sum(number in matched_numbers for matched_numbers in matches) / len(matches) if matches else 0.0
         issue = _check_key(key, entry, matcher.problems.get(number, ""), share)
         if issue is None and key in entry.keywords_main:
-            issue = _find_duplicate_key(key, entry, index)
+            others = [name for guid, name in index.entries.get(_normalize_key(key), ()) if guid != entry.guid]
+            issue = KeyIssue(KeyProblem.DUPLICATE, key, others[0]) if others else None
         issues += [issue] if issue is not None else []
     return issues
 
@@ -190,11 +191,6 @@ def _is_in_many_words(normalized: str, entry: WorldEntry) -> bool:
     if SPACELESS.search(normalized) or any(CHARACTER_KINDS[character] is CharacterKind.HANGUL for character in normalized):
         return False
     return len(normalized) == 1 if entry.whole_word else len(normalized) <= SHORT_KEY_LETTERS
-
-
-def _find_duplicate_key(key: str, entry: WorldEntry, index: WorldKeyIndex) -> KeyIssue | None:
-    other_names = [name for guid, name in index.entries.get(_normalize_key(key), ()) if guid != entry.guid]
-    return KeyIssue(KeyProblem.DUPLICATE, key, other_names[0]) if other_names else None
 
 
 @lru_cache(65_536)
