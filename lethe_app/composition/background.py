@@ -35,8 +35,7 @@ from lethe_app.services.maintenance.retention import Retention
 from lethe_app.services.memory.working_memory import WorkingMemory
 from lethe_app.services.models.hardware import is_on_battery
 from lethe_app.services.notebooks.filer import NotebookFiler
-from lethe_app.services.notebooks.undo import NotebookUndo
-from lethe_app.services.notebooks.writer import ConclusionWriter, NotebookWriter, ReadingProgress
+from lethe_app.services.notebooks.writer import ConclusionWriter, NotebookUndo, NotebookWriter, ReadingProgress
 from lethe_app.services.personas.inner_life import GoalService, InnerLife, Week
 from lethe_app.services.personas.reminders import Reminders
 from lethe_app.services.prompting.assembler import InstructionFile

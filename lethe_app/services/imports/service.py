@@ -27,7 +27,7 @@ from lethe_app.services.imports.reader import USER_MACRO, Content, ContentReader
 from lethe_app.services.library import Library
 from lethe_app.services.memory.service import MemoryService
 from lethe_app.services.participants import DEFAULT_USER
-from lethe_app.services.personas.bundle_files import free_name
+from lethe_app.services.personas.bundle_parts import free_name
 from lethe_app.services.personas.bundles import BundleService
 from lethe_app.services.personas.presets import PresetService
 from lethe_app.services.preferences import Preferences

@@ -35,8 +35,7 @@ from lethe_app.services.indexing.service import IndexingService
 from lethe_app.services.library import Library
 from lethe_app.services.memory.proactive import NOTES
 from lethe_app.services.mood import MoodService
-from lethe_app.services.personas.bundle_files import BundleFileWriter, ImportedFiles, free_name
-from lethe_app.services.personas.bundle_mind import MindTransfer, build_app_state
+from lethe_app.services.personas.bundle_parts import BundleFileWriter, ImportedFiles, MindTransfer, build_app_state, free_name
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.scheduling.offload import CancelToken, ProgressCallback, ignore_progress, run_cancellable, run_in_thread
 from lethe_app.storage.atomic import delete_temporary_file, sync_file, sync_folder

@@ -13,7 +13,7 @@ from lethe_app.domain.agent_runs import ProducedKind, RunOutcome
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.services.notebooks.filer import NotebookFiler
-from lethe_app.services.notebooks.undo import remove_added_lines
+from lethe_app.services.notebooks.writer import remove_added_lines
 from tests.conftest import Silence
 from tests.services.background.test_activity_log import BREAD, CONCLUDED, baked
 from tests.services.past_sessions import copy_home, opened
