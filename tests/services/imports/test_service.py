@@ -117,19 +117,6 @@ async def test_an_undone_import_leaves_nothing_and_may_be_repeated(services: App
     assert {item.action for item in (await services.imports.read_plan([folder])).items} == {ItemAction.IMPORT}
 
 
-async def test_a_cancelled_import_leaves_nothing(services: AppServices, folder: Path):
-    before, plan = await stored(services), await services.imports.read_plan([folder])
-
-    def cancel_in_the_middle(fraction: float) -> None:
-        if fraction > 0.4:
-            raise asyncio.CancelledError
-
-    with pytest.raises(asyncio.CancelledError):
-        await services.imports.run(plan, cancel_in_the_middle)
-
-    assert await stored(services) == before
-
-
 async def test_a_file_that_cannot_be_read_is_named_and_stops_no_other(services: AppServices, folder: Path, tmp_path: Path):
     broken = tmp_path / "broken.json"
     broken.write_bytes(b"{nope")
@@ -169,15 +156,6 @@ async def test_an_imported_card_is_shared_with_everything_it_had(services: AppSe
     assert lost(original.model_dump(exclude={"unique_name", "avatar", "worlds"}), bundle.persona.model_dump()) == []
     (world,) = bundle.worlds.values()
     assert world.entries[0].original["extensions"]["someone_else"] == {"deep": [1, 2]}  # type: ignore[index]
-
-
-async def test_a_bundle_without_card_fields_has_none_of_them(services: AppServices, tmp_path: Path):
-    target = await services.bundles.export(MIRA, BundleScope.PERSONA, tmp_path / "mira.lethe")
-
-    manifest = (await services.bundles.read_bundle(target)).manifest
-
-    assert manifest.version == 1
-    assert b'"original"' not in target.read_bytes()
 
 
 def one_of(items: object, kind: ItemKind) -> ImportItem:

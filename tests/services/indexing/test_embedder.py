@@ -307,26 +307,6 @@ async def test_requests_that_come_together_start_one_process(near: AppServices):
     await embedding.close()
 
 
-async def test_a_model_that_vanished_while_its_process_was_ended_leaves_the_search_by_words(
-    near: AppServices, embedder: Path, tmp_path: Path
-):
-    copy = tmp_path / "copy.gguf"
-    shutil.copy(embedder, copy)
-    await near.preferences.set(embedder_path=str(copy), memory_profile="small")
-    name = embedder_id_of(copy)
-    await near.app_state.set(SCOPE, name, {**MEASURED, "embedder": name})
-    await near.indexing.catch_up()
-    await add_memory(near, FERRY, name="Ferry")
-    await until(lambda: is_ended(near.embedding))
-    copy.unlink()
-
-    found = await near.memory_lookup.search(MIRA, "the ferry to the mainland", 1)
-
-    assert found[0].title == "Ferry"
-    assert isinstance(near.embedding.state.error, ModelMissing)
-    assert not near.embedding.id
-
-
 # Limits
 
 

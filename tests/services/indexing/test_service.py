@@ -337,16 +337,6 @@ async def test_a_home_of_the_version_before_memory_is_taken_over(tmp_path: Path)
         await services.close()
 
 
-async def test_a_turn_takes_over_no_more_than_a_batch_and_the_newest_first(services: AppServices):
-    for number in range(AT_ONCE + 20):
-        await services.memory_store.save_memories(MIRA, unit(f"Number {number}."))
-    assert await services.indexing.index_pending() == AT_ONCE
-    left = await PendingIndex(services.database).count_entries()
-    assert left == 20
-    assert f"The lamp: Number {AT_ONCE + 19}." in await texts(services)
-    assert "The lamp: Number 0." not in await texts(services)
-
-
 async def test_in_the_background_everything_is_taken_over_and_progress_is_told(services: AppServices):
     for number in range(AT_ONCE + 20):
         await services.memory_store.save_memories(MIRA, unit(f"Number {number}."))

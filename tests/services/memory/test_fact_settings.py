@@ -30,10 +30,6 @@ async def learnt(services: AppServices, *texts: str) -> list[ExtractedFact]:
     return await services.facts.facts_of(HER)
 
 
-def test_nothing_set_leaves_what_was_measured():
-    assert apply_settings(ORIGINAL, Settings()) == ORIGINAL
-
-
 def test_each_distance_stands_for_its_limit():
     settings = Settings(rag_distance=0.5, fact_duplicate_distance=0.03, fact_update_distance=0.2)
 

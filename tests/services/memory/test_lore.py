@@ -61,12 +61,6 @@ async def test_an_entry_stays_rests_and_wakes_again_even_after_a_restart(talk: T
         await again.close()
 
 
-async def test_an_entry_that_rests_says_so(talk: Talk):
-    talk.write_world("isles", {**GROTTO, "cooldown": 3}, scan_depth=0)
-    await talk.say("The grotto!")
-    assert why(await talk.say("The grotto!")) == {"Grotto": "cooldown"}
-
-
 async def test_an_entry_waits_for_its_number_of_messages(talk: Talk):
     talk.write_world("isles", {**GROTTO, "delay": 4}, scan_depth=0)
     assert await ways(talk.services, talk.session, "The grotto!", "The grotto!") == [

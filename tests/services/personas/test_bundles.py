@@ -455,11 +455,6 @@ def names_in(folder: Path) -> list[str]:
     return [file.name for file in folder.iterdir() if file.is_file()]
 
 
-async def test_a_folder_that_cannot_be_written_is_told(services: AppServices, tmp_path: Path):
-    with pytest.raises(Exception, match="could not be read or written"):
-        await services.bundles.export(MIRA, BundleScope.PERSONA, tmp_path / "nowhere" / "Mira.lethe")
-
-
 async def test_nothing_is_stored_of_a_bundle_that_is_not_understood_to_its_end(services: AppServices, tmp_path: Path):
     file = tmp_path / "Mira.lethe"
     file.write_bytes(archive(members() | {"facts.jsonl": lines({"fact": "One."}, {"fact": ""})}))

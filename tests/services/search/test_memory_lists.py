@@ -131,11 +131,6 @@ async def test_a_conversation_is_near_in_meaning_to_each_sentence_of_its_summary
         assert found[str(session.guid)] < 0.2
 
 
-async def test_without_an_embedder_nothing_has_a_distance(services: AppServices):
-    await keep(services, MemoryUnit(content="A white boat"))
-    assert await services.memory_lists.measure_distances(HER, "boat") == {}
-
-
 async def test_a_fact_leads_to_the_words_that_say_it_and_to_conversations_of_which_no_words_are_left(services: AppServices):
     session, other = await hold(services, *NUTS), await hold(services, "Good morning.", at=now() - timedelta(days=3))
     (first, *_rest) = await services.sessions.page(session.guid, 0, 9)
