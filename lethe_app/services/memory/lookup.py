@@ -10,7 +10,7 @@ from lethe_app.domain.recall import RecalledMemory, TurnMemory
 from lethe_app.services.indexing.service import IndexingService
 from lethe_app.services.memory.cache import MemoryCache
 from lethe_app.services.memory.lore import LoreService
-from lethe_app.services.memory.recall import SESSION_NOTES, RecallService, parse_notes
+from lethe_app.services.memory.recall import SESSION_NOTES, MemorySelection, parse_notes
 from lethe_app.services.memory.recall_context import RecallContexts
 from lethe_app.services.memory.search import MemoryQuery
 from lethe_app.services.memory.time_search import TimeSearch
@@ -34,7 +34,7 @@ class MemoryLookup:
         time_search: TimeSearch,
         indexing: IndexingService,
         recall_contexts: RecallContexts,
-        recall: RecallService,
+        selection: MemorySelection,
         session_state: SessionState,
     ) -> None:
         self._participants = participants
@@ -43,7 +43,7 @@ class MemoryLookup:
         self._time_search = time_search
         self._indexing = indexing
         self._recall_contexts = recall_contexts
-        self._recall = recall
+        self._selection = selection
         self._session_state = session_state
 
     async def search(
@@ -74,8 +74,10 @@ class MemoryLookup:
         """
         await self._indexing.index_all_pending()
         if session_id is not None:
-            return await self._recall.preview(await self._recall_contexts.build_for_next_message(session_id, text))
-        return await self._recall.preview(await self._recall_contexts.build_for_new_session(persona_id, text))
+            context = await self._recall_contexts.build_for_next_message(session_id, text)
+        else:
+            context = await self._recall_contexts.build_for_new_session(persona_id, text)
+        return (await self._selection.select(context)).memory
 
     async def list_in_prompt(self, session_id: UUID) -> set[UUID]:
         """Return the sessions and memories that are in the prompt of a session's next message word for word, the session itself

@@ -63,25 +63,20 @@ class ObjectionService:
     async def _describe(self, persona_id: str, objection: Objection) -> ObjectionDetails:
         removed = await self._load_removed(persona_id, objection.memory, objection.message)
         turn, title = await self._turn_memories.get(objection.message), ""
-        blocked = (
-            next((candidate for candidate in turn.blocked if candidate.memory == objection.memory), None) if turn else None
-        )
+        candidates = turn.blocked if turn is not None else ()
+        blocked = next((candidate for candidate in candidates if candidate.memory == objection.memory), None)
         if blocked is not None and (blocked.world or not await self._turn_memories.deleted_among([objection.memory])):
             title = blocked.title
         # A stored copy may outlive the memory; forgotten text must not be displayed again.
-        remaining = await self._without_forgotten(removed) if removed is not None else None
-        title_and_text = (
-            (remaining.title, remaining.text) if remaining is not None else ("" if removed is not None else title, "")
-        )
+        text = ""
+        if removed is not None:
+            origins = [removed.memory, *(lead.origin for lead in removed.leads)]
+            remaining = without_forgotten(removed, await self._turn_memories.deleted_among(origins))
+            title, text = (remaining.title, remaining.text) if remaining is not None else ("", "")
         with suppress(StorageError):
             message = await self._session_store.message(objection.message)
-            return ObjectionDetails(objection, *title_and_text, message.content, message.session_id)
-        return ObjectionDetails(objection, *title_and_text, "", None)
-
-    async def _without_forgotten(self, removed: RecalledMemory) -> RecalledMemory | None:
-        """Return the removed recollection without leads that were forgotten since; None if the memory itself was forgotten."""
-        origins = [removed.memory, *(lead.origin for lead in removed.leads)]
-        return without_forgotten(removed, await self._turn_memories.deleted_among(origins))
+            return ObjectionDetails(objection, title, text, message.content, message.session_id)
+        return ObjectionDetails(objection, title, text, "", None)
 
     async def add_objection(self, persona_id: str, memory: UUID, user_message: Message) -> None:
         """Object to a memory in the turn of the user's message `user_message`; regenerated replies do not get it. Raise
@@ -94,9 +89,7 @@ class ObjectionService:
     async def save_objection(self, persona_id: str, objection: Objection) -> None:
         """Store an objection again, for redo; one for the same memory and message is replaced."""
         memory, user_message = objection.memory, objection.message
-        others = [
-            other for other in await self.objections_of(persona_id) if (other.memory, other.message) != (memory, user_message)
-        ]
+        others = await self._others(persona_id, memory, user_message)
         for old in others[: len(others) + 1 - MAX_OBJECTIONS]:
             await self._app_state.set(scope_of(persona_id), _removed_key(old.memory, old.message), None)
         await self._save_all(persona_id, sorted([*others, objection], key=lambda other: other.moment)[-MAX_OBJECTIONS:])
@@ -105,9 +98,8 @@ class ObjectionService:
 
     async def _remove_from_turn(self, persona_id: str, memory: UUID, user_message: UUID) -> None:
         turn = await self._turn_memories.get(user_message)
-        removed = (
-            next((recollection for recollection in turn.recalled if recollection.memory == memory), None) if turn else None
-        )
+        candidates = turn.recalled if turn is not None else ()
+        removed = next((recollection for recollection in candidates if recollection.memory == memory), None)
         if turn is None or removed is None:
             return
         await self._app_state.set(scope_of(persona_id), _removed_key(memory, user_message), removed.model_dump(mode="json"))
@@ -117,10 +109,7 @@ class ObjectionService:
 
     async def withdraw_objection(self, persona_id: str, memory: UUID, user_message: UUID) -> None:
         """Withdraw an objection and restore the memory in its turn."""
-        others = [
-            other for other in await self.objections_of(persona_id) if (other.memory, other.message) != (memory, user_message)
-        ]
-        await self._save_all(persona_id, others)
+        await self._save_all(persona_id, await self._others(persona_id, memory, user_message))
         await self._restore_memory(persona_id, memory, user_message)
         self.changed.notify(persona_id)
 
@@ -146,6 +135,11 @@ class ObjectionService:
         for key in await self._app_state.values_of(scope_of(persona_id)):
             if key.startswith(f"{TAKEN_BACK} {memory} "):
                 await self._app_state.set(scope_of(persona_id), key, None)
+
+    async def _others(self, persona_id: str, memory: UUID, user_message: UUID) -> list[Objection]:
+        """Return the objections but that to a memory in the turn of a message."""
+        all_objections = await self.objections_of(persona_id)
+        return [one for one in all_objections if (one.memory, one.message) != (memory, user_message)]
 
     async def _save_all(self, persona_id: str, objections: Sequence[Objection]) -> None:
         stored = [objection.model_dump(mode="json") for objection in objections]

@@ -194,10 +194,6 @@ class RecallService:
         stored = await self._turn_memories.load(message_id)
         return without_deleted(stored.memory, stored.deleted_ids) if stored.memory is not None else None
 
-    async def preview(self, context: RecallContext) -> TurnMemory:
-        """Return what a message would recall if it were sent now, with reasons. Nothing is changed."""
-        return (await self._selection.select(context)).memory
-
     async def _store(
         self, context: RecallContext, question: Message, initiative: ProactiveTurn, result: RecallResult
     ) -> RecallOutcome:
