@@ -102,10 +102,7 @@ class IndexingService:
         if ready and limits:
             with suppress(LetheError):  # the embedder died, or there is nothing to measure it by
                 await self._calibration.measure(self._priority.wait_for_turn_end)
-        while await self.index_pending():
-            await self._report()
-            await self._priority.wait_for_turn_end()
-        await self.sync_worlds()
+        await self._index_remaining()
         while await self._embed_pending():
             await self._report()
             await self._priority.wait_for_turn_end()
@@ -122,11 +119,15 @@ class IndexingService:
         await self._worlds.reset()
         self._memory_index.reload()
         await self._report()
+        await self._index_remaining()
+        self.background.wake()
+
+    async def _index_remaining(self) -> None:
+        """Index all pending changes and worlds while nobody waits for a reply."""
         while await self.index_pending():
             await self._report()
             await self._priority.wait_for_turn_end()
         await self.sync_worlds()
-        self.background.wake()
 
     async def _embed_pending(self) -> int:
         try:
