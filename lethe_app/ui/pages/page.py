@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent, QUndoStack
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QPushButton, QWidget
 
 from lethe_app.ui.core.icons import BUTTON_ICON_SIZE, load_button_icon
 from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4
@@ -18,6 +18,7 @@ from lethe_app.ui.pages.undo_commands import UndoGuard
 from lethe_app.ui.widgets.buttons import IconButton, build_button
 from lethe_app.ui.widgets.flow_layout import WrappingRow
 from lethe_app.ui.widgets.labels import ElidedLabel
+from lethe_app.ui.widgets.layouts import build_column, build_row
 
 if TYPE_CHECKING:
     from lethe_app.ui.pages.page_tabs import PageTabs
@@ -70,19 +71,10 @@ class Page(QFrame):
         self._undo_button.clicked.connect(self.undo_stack.undo)
         self._redo_button = IconButton(theme, "redo", self.tr("Redo"))
         self._redo_button.clicked.connect(self.undo_stack.redo)
-        self.tabs_row = QHBoxLayout()
-        self.tabs_row.setContentsMargins(SPACE_2, 0, SPACE_4, 0)
-        self.tabs_row.setSpacing(SPACE_4)
-        self.body = QVBoxLayout()
-        self.body.setContentsMargins(0, 0, 0, 0)
-        self.body.setSpacing(0)
+        self.tabs_row = build_row(spacing=SPACE_4, margins=(SPACE_2, 0, SPACE_4, 0))
+        self.body = build_column()
         self._build_head()
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self._head)
-        column.addLayout(self.tabs_row)
-        column.addLayout(self.body, 1)
+        build_column(self._head, self.tabs_row, (self.body, 1), parent=self)
         self.undo_stack.canUndoChanged.connect(self._update_undo_buttons)
         self.undo_stack.canRedoChanged.connect(self._update_undo_buttons)
         self.undo_stack.undoTextChanged.connect(self._update_undo_buttons)
@@ -96,18 +88,11 @@ class Page(QFrame):
         self._head_buttons = QWidget()
         self._head_buttons.installEventFilter(self)
         self._buttons = WrappingRow(self._head_buttons, spacing=SPACE_2)
-        self._head_column = QVBoxLayout(self._head)
-        self._head_column.setContentsMargins(SPACE_2, SPACE_2, SPACE_4, SPACE_2)
-        self._head_column.setSpacing(SPACE_2)
-        self._head_row = row = QHBoxLayout()
-        row.setSpacing(SPACE_3)
-        self._head_column.addLayout(row)
-        for widget in (self.back, self.title):
-            row.addWidget(widget)
-        row.addWidget(self.subtitle, 1)
-        row.addWidget(self._undo_button)
-        row.addWidget(self._redo_button)
-        row.addWidget(self._head_buttons, 0, Qt.AlignmentFlag.AlignVCenter)
+        buttons = (self._head_buttons, 0, Qt.AlignmentFlag.AlignVCenter)
+        items = (self.back, self.title, (self.subtitle, 1), self._undo_button, self._redo_button, buttons)
+        self._head_row = build_row(*items, spacing=SPACE_3)
+        margins = (SPACE_2, SPACE_2, SPACE_4, SPACE_2)
+        self._head_column = build_column(self._head_row, spacing=SPACE_2, margins=margins, parent=self._head)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSize
-from PySide6.QtWidgets import QStackedWidget, QWidget
+from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
-from lethe_app.ui.widgets.card_column import create_placeholder, create_side_sheet
+from lethe_app.ui.widgets.card_column import create_card, create_placeholder, create_side_sheet
 
 HEIGHT = 600
 """Initial height in pixels."""
@@ -22,6 +22,14 @@ class DetailPane(QStackedWidget):
         self._sheet = create_side_sheet()
         self.addWidget(create_placeholder(placeholder))
         self.addWidget(self._sheet)
+
+    def add_card(self, *widgets: QWidget, title: str = "", help_text: str = "") -> tuple[QWidget, QVBoxLayout]:
+        """Add a card with these widgets to the sheet, and return it with its layout."""
+        card, column = create_card(title, help_text)
+        for widget in widgets:
+            column.addWidget(widget)
+        self._sheet.add_widget(card)
+        return card, column
 
     def sizeHint(self) -> QSize:
         return QSize(self._width, HEIGHT)

@@ -17,7 +17,7 @@ from lethe_app.domain.memory import MemoryType, MemoryUnit
 from lethe_app.domain.web import Inquiry, InquiryState, PageSummary, SearchRound
 from lethe_app.ui.pages.network_log.page import NetworkLogPage
 from lethe_app.ui.pages.research.detail import format_round, format_state
-from lethe_app.ui.pages.research.page import ResearchPage, file_name
+from lethe_app.ui.pages.research.page import ResearchPage
 from tests.ui.window_scene import Scene, opened, until
 from tests.web.server import Reply, Site, serving
 
@@ -191,11 +191,6 @@ def test_states_have_words(state: InquiryState, report: str, words: str):
 
 def test_a_round_that_has_just_begun_says_so():
     assert format_round(2, SearchRound(queries=["oil"])) == "Round 2: “oil” – no pages read yet"
-
-
-def test_a_file_may_be_called_anything_harmless():
-    assert file_name("Who/built: the “lighthouse”?") == "Who built the lighthouse"
-    assert file_name("???") == "report"
 
 
 async def test_signs_in_the_titles_and_addresses_of_strangers_are_only_letters(tmp_path: Path):

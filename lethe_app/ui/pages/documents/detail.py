@@ -12,7 +12,6 @@ from lethe_app.domain.passage import Document, DocumentChunk
 from lethe_app.services.documents.knowledge_base import MIN_LIKELIHOOD, DocumentHit
 from lethe_app.ui.core.formatting import format_bytes, format_count, truncate_text
 from lethe_app.ui.core.labels.dates import format_date_time
-from lethe_app.ui.widgets.card_column import create_card, fill_layout
 from lethe_app.ui.widgets.detail_pane import DetailPane
 from lethe_app.ui.widgets.labels import build_small_label, create_text_label
 
@@ -40,7 +39,7 @@ class DocumentDetail(DetailPane):
 
     def show_document(self, document: Document | None) -> None:
         """Show where a document came from and when; None shows the placeholder."""
-        self._clear()
+        self._sheet.clear_cards()
         self.document = document
         self.setCurrentIndex(0 if document is None else 1)
         if document is None:
@@ -51,7 +50,7 @@ class DocumentDetail(DetailPane):
         ]
         if document.trouble:
             lines.append(_tr("The changed file could not be read: it {problem}.").format(problem=document.trouble))
-        self._add_card(document.title, lines)
+        self._add_text_card(document.title, lines)
 
     def show_beginning(self, chunks: Sequence[DocumentChunk]) -> None:
         """Show the first passages of the document on display, below its card."""
@@ -60,7 +59,7 @@ class DocumentDetail(DetailPane):
     def show_passage(self, chunks: Sequence[DocumentChunk]) -> None:
         """Show a passage of the document on display, and the next ones, below its card."""
         for chunk in chunks[:1]:
-            self._add_card(chunk.location, [space_paragraphs(chunk.text)])
+            self._add_text_card(chunk.location, [space_paragraphs(chunk.text)])
         self._add_text(_tr("How it continues"), chunks[1:])
 
     def _add_text(self, title: str, chunks: Sequence[DocumentChunk]) -> None:
@@ -71,48 +70,44 @@ class DocumentDetail(DetailPane):
             is_continued = (before.heading, before.page) == (chunk.heading, chunk.page)
             parts += [" " if is_continued else "\n", chunk.text]
         text = truncate_text("".join(parts), MAX_BEGINNING_LENGTH)
-        self._add_card(title, [space_paragraphs(text)])
+        self._add_text_card(title, [space_paragraphs(text)])
 
     def show_search(self) -> None:
         """Show that the documents are being searched."""
-        self._clear()
+        self._sheet.clear_cards()
         self.document = None
         self.setCurrentIndex(1)
-        self._add_card("", [_tr("Searching…")])
+        self._add_text_card("", [_tr("Searching…")])
 
     def show_hits(self, hits: Sequence[DocumentHit], waiting: int = 0) -> None:
         """Show what a question found, the best first, and which of it a message with this text would recall. The passages
         `waiting` to be embedded were searched by their words only, so that nothing found is no answer yet.
         """
-        self._clear()
+        self._sheet.clear_cards()
         self.document = None
         self.setCurrentIndex(1)
         likely = [hit for hit in hits if hit.ranked.likelihood >= MIN_LIKELIHOOD]
         if waiting:
             text = _tr("Still being read: {passages}. This answer is completed as soon as they are.")
-            self._add_card("", [text.format(passages=format_passages(waiting))])
+            self._add_text_card("", [text.format(passages=format_passages(waiting))])
         elif not likely:
-            self._add_card("", [_tr("No document says anything about that.")])
+            self._add_text_card("", [_tr("No document says anything about that.")])
         for hit in likely:
             effect = _tr("recalled by a message with this text") if hit.is_sure else _tr("too uncertain to be recalled")
-            self._add_card(hit.chunk.location, [space_paragraphs(hit.chunk.text)], f"{hit.ranked.likelihood:.0%} · {effect}")
+            self._add_text_card(
+                hit.chunk.location, [space_paragraphs(hit.chunk.text)], f"{hit.ranked.likelihood:.0%} · {effect}"
+            )
 
-    def _add_card(self, title: str, lines: Sequence[str], note: str = "") -> None:
-        card, column = create_card()
+    def _add_text_card(self, title: str, lines: Sequence[str], note: str = "") -> None:
+        _card, column = self.add_card()
         if title:
-            heading = create_text_label(title, "section")
-            column.addWidget(heading)
+            column.addWidget(create_text_label(title, "section"))
         if note:
             column.addWidget(build_small_label(note))
         for line in lines:
             label = create_text_label(line)
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             column.addWidget(label)
-        self._sheet.add_widget(card)
-
-    def _clear(self) -> None:
-        fill_layout(self._sheet.column, [])
-        self._sheet.column.addStretch(1)
 
 
 def format_passages(count: int) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QCoreApplication, Qt
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from lethe_app.domain.agent_runs import ChangeState, Feedback, RecordedChange, ReplyRating
 from lethe_app.domain.changes import AVOID, DROP, INFER, MERGE, RATINGS_TAG, REFINE, ChangedRecord, ChangedRecords, record_text
@@ -16,9 +16,10 @@ from lethe_app.services.background.feedback import FeedbackEntry
 from lethe_app.ui.core.formatting import format_count
 from lethe_app.ui.core.labels.dates import format_date
 from lethe_app.ui.core.palette import SPACE_1, SPACE_4
-from lethe_app.ui.widgets.card_column import create_card, fill_layout
+from lethe_app.ui.widgets.card_column import fill_layout
 from lethe_app.ui.widgets.detail_pane import DetailPane
 from lethe_app.ui.widgets.labels import build_small_label, create_text_label
+from lethe_app.ui.widgets.layouts import build_column
 from lethe_app.ui.widgets.text_area import TextAreaField
 
 MAX_TITLE_LENGTH = 200
@@ -110,24 +111,16 @@ class DreamDetail(DetailPane):
         """Create the pane; `buttons` are those of the commands on a change or a reply."""
         super().__init__(tr("Select an item to see the memories before and after."), MIN_WIDTH, WIDTH)
         self.change: RecordedChange | None = None
-        card, column = create_card()
         self.title, self.reason = create_text_label("", "section"), create_text_label("")
         self.state = build_small_label("")
-        for widget in (self.title, self.state, self.reason, buttons):
-            column.addWidget(widget)
-        self._sheet.add_widget(card)
-        self._before_card, self._before_column = self._build_records_card(tr("Before"))
-        self._after_card, self._after_column = self._build_records_card(tr("After"))
+        self.add_card(self.title, self.state, self.reason, buttons)
+        self._before_column, self._after_column = build_column(spacing=SPACE_4), build_column(spacing=SPACE_4)
+        self._before_card, column = self.add_card(title=tr("Before"))
+        column.addLayout(self._before_column)
+        self._after_card, column = self.add_card(title=tr("After"))
+        column.addLayout(self._after_column)
         self.field = TextAreaField(tr("New memory text"), 3, 14)
         self.field_help = build_small_label(tr("Edit the text if you like; an edited memory counts as your own."))
-
-    def _build_records_card(self, title: str) -> tuple[QWidget, QVBoxLayout]:
-        card, column = create_card(title)
-        inner = QVBoxLayout()
-        inner.setSpacing(SPACE_4)
-        column.addLayout(inner)
-        self._sheet.add_widget(card)
-        return card, inner
 
     def show_empty_hint(self) -> None:
         """Show the hint for an empty selection."""
@@ -187,12 +180,7 @@ class DreamDetail(DetailPane):
 
 
 def _build_record_widget(record: ChangedRecord) -> QWidget:
-    widget = QWidget()
-    column = QVBoxLayout(widget)
-    column.setContentsMargins(0, 0, 0, 0)
-    column.setSpacing(SPACE_1)
-    text_label = create_text_label(record_text(record))
+    widget, text_label = QWidget(), create_text_label(record_text(record))
     text_label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-    column.addWidget(text_label)
-    column.addWidget(build_small_label(record_metadata(record)))
+    build_column(text_label, build_small_label(record_metadata(record)), spacing=SPACE_1, parent=widget)
     return widget

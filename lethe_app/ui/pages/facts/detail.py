@@ -15,7 +15,7 @@ from lethe_app.ui.core.labels.dates import format_date
 from lethe_app.ui.core.labels.facts import format_attribute
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2
 from lethe_app.ui.pages.facts.table_model import format_kind_or_nothing, format_maker, format_weight
-from lethe_app.ui.widgets.card_column import create_card, fill_layout
+from lethe_app.ui.widgets.card_column import fill_layout
 from lethe_app.ui.widgets.detail_pane import DetailPane
 from lethe_app.ui.widgets.labels import build_small_label
 from lethe_app.ui.widgets.text_area import TextAreaField
@@ -42,22 +42,18 @@ class FactDetail(DetailPane):
         self._successor: UUID | None = None
         self._text = ""
         """Text of the field before the change that is being emitted."""
-        card, column = create_card()
-        column.setSpacing(SPACE_2)
         self.field = TextAreaField(self.tr("Fact text"), 2, 10)
         self.field.edited.connect(self._on_edited)
         self.field.focused.connect(lambda has_focus: None if has_focus else self._refill_empty_field())
         self._metadata_label = build_small_label("")
-        for widget in (self.field, build_small_label(self.tr("Changes are saved as you type.")), self._metadata_label, buttons):
-            column.addWidget(widget)
-        self._successor_card, successor_column = create_card(self.tr("Replaced by"))
+        saving = build_small_label(self.tr("Changes are saved as you type."))
+        _card, column = self.add_card(self.field, saving, self._metadata_label, buttons)
+        column.setSpacing(SPACE_2)
         self.successor_button = SourceButton("", "")
         self.successor_button.clicked.connect(lambda: self.fact_requested.emit(self._successor))
-        successor_column.addWidget(self.successor_button)
-        source_card, self._source_column = create_card(self.tr("Mentioned in"))
+        self._successor_card, _column = self.add_card(self.successor_button, title=self.tr("Replaced by"))
+        _card, self._source_column = self.add_card(title=self.tr("Mentioned in"))
         self._source_column.setSpacing(SPACE_1)
-        for part in (card, self._successor_card, source_card):
-            self._sheet.add_widget(part)
 
     def show_fact(
         self, fact: ExtractedFact | None, successor: ExtractedFact | None, unsaved_text: str | None, *, is_core: bool

@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QButtonGroup, QCheckBox, QRadioButton, QWidget
 
 from lethe_app.domain.facts import ExtractedFact
+from lethe_app.ui.core.formatting import truncate_text
 from lethe_app.ui.dialogs.dialogs import TextDialog
 from lethe_app.ui.widgets.labels import build_small_label
 
@@ -44,7 +45,7 @@ class MergeFactsDialog(TextDialog):
         self.column.insertWidget(0, build_small_label(text))
         self._choices = QButtonGroup(self)
         for row, fact in enumerate(facts[:MAX_CHOICES]):
-            button = QRadioButton(fact.fact if len(fact.fact) <= MAX_LABEL_LENGTH else f"{fact.fact[: MAX_LABEL_LENGTH - 1]}…")
+            button = QRadioButton(truncate_text(fact.fact, MAX_LABEL_LENGTH))
             button.setToolTip(fact.fact)
             button.clicked.connect(lambda _checked=False, text=fact.fact: self.field.set_text(text))
             self._choices.addButton(button)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QLocale, Signal
-from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QWidget
+from PySide6.QtWidgets import QProgressBar, QWidget
 
 from lethe_app.services.memory.facts import FactService
 from lethe_app.services.sessions.editing import FactExtraction
@@ -12,6 +12,7 @@ from lethe_app.ui.core.palette import SPACE_2, SPACE_4
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.widgets.buttons import build_button
 from lethe_app.ui.widgets.labels import ElidedLabel
+from lethe_app.ui.widgets.layouts import build_row
 
 BAR_WIDTH = 160
 
@@ -35,14 +36,9 @@ class ExtractionBar(QWidget):
         self.progress_bar.setTextVisible(False)
         self.progress_bar.setFixedWidth(BAR_WIDTH)
         self.progress_bar.setAccessibleName(self.tr("Extraction progress"))
-        self.stop_button = build_button(self.tr("Stop"))
-        self.stop_button.clicked.connect(self.stop_extraction)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(SPACE_4, SPACE_2, SPACE_4, SPACE_2)
-        row.setSpacing(SPACE_2)
-        row.addWidget(self.progress_label, 1)
-        row.addWidget(self.progress_bar)
-        row.addWidget(self.stop_button)
+        self.stop_button = build_button(self.tr("Stop"), self.stop_extraction)
+        margins = (SPACE_4, SPACE_2, SPACE_4, SPACE_2)
+        build_row((self.progress_label, 1), self.progress_bar, self.stop_button, spacing=SPACE_2, margins=margins, parent=self)
         self.hide()
 
     def start_extraction(self, persona_id: str, name: str) -> None:

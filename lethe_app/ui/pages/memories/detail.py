@@ -17,7 +17,7 @@ from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.memories.form import MemoryForm
 from lethe_app.ui.pages.memories.recall_preview import RecallPreview
 from lethe_app.ui.widgets.buttons import build_button
-from lethe_app.ui.widgets.card_column import CardColumn, create_card, create_placeholder, create_side_sheet
+from lethe_app.ui.widgets.card_column import CardColumn, create_placeholder, create_side_sheet
 from lethe_app.ui.widgets.labels import build_small_label, create_text_label
 
 PAGE_NAME = "memories"
@@ -148,16 +148,14 @@ class MemoryDetail(QStackedWidget):
     def _build_session_sheet(self) -> CardColumn:
         """Build the read-only sheet of a conversation, which is edited on the conversations page."""
         sheet = create_side_sheet()
-        card, column = create_card()
+        column = sheet.add_card()
         self._title, self._date_label = create_text_label("", "section"), build_small_label("")
         self._summary, self._keywords = create_text_label(""), build_small_label("")
-        self._open_session_button = build_button(self.tr("Go to conversation"))
-        self._open_session_button.clicked.connect(self._open_session)
+        self._open_session_button = build_button(self.tr("Go to conversation"), self._open_session)
         for widget in (self._title, self._date_label, self._summary, self._keywords):
             column.addWidget(widget)
         column.addWidget(self._open_session_button, 0, Qt.AlignmentFlag.AlignLeft)
         column.addWidget(build_small_label(self.tr("Edit conversations on the Conversations page.")))
-        sheet.add_widget(card)
         return sheet
 
     def _open_session(self) -> None:

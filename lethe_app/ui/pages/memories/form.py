@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import QStringListModel, Qt, Signal
-from PySide6.QtWidgets import QCheckBox, QCompleter, QHBoxLayout, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QCompleter, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from lethe_app.domain.memory import PERMISSION_KEY, TRUE, MemoryInsertion, MemoryType, MemoryUnit, WordLink
 from lethe_app.ui.core.labels.dates import format_date_time
@@ -20,6 +20,7 @@ from lethe_app.ui.widgets.datetime_field import DateTimeField
 from lethe_app.ui.widgets.fields import FieldKind, FieldSpec, build_field_spec
 from lethe_app.ui.widgets.form import Form
 from lethe_app.ui.widgets.labels import build_small_label
+from lethe_app.ui.widgets.layouts import build_column, build_row
 
 ADVANCED_KEYWORD_FIELDS = ("keywords_secondary", "word_link", "case_sensitive")
 TYPES_WITH_FILE = frozenset({MemoryType.IMAGE, MemoryType.FILE})
@@ -39,13 +40,8 @@ class MemoryForm(QWidget):
         self._memory = MemoryUnit()
         self.advanced_chip = advanced_chip
         advanced_chip.toggled.connect(lambda _is_on: self._show_advanced())
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(SPACE_4)
-        head = QHBoxLayout()
-        head.addWidget(build_small_label(self.tr("Changes are saved as you type.")), 1)
-        head.addWidget(advanced_chip)
-        self._column.addLayout(head)
+        head = build_row((build_small_label(self.tr("Changes are saved as you type.")), 1), advanced_chip)
+        self._column = build_column(head, spacing=SPACE_4, parent=self)
         self._add_card(theme, "", "name content reason category path enabled")
         recall = self._add_card(theme, self.tr("Recall"), "insertion sticky")
         self.added_field = self._add_date_field(recall, "added", "")
@@ -127,7 +123,7 @@ class MemoryForm(QWidget):
         card, column = create_card(title)
         if is_advanced:
             self._advanced_cards.append((card, names.split()))
-        form = Form(field_specs(names), theme)
+        form = Form(list(map(_build_spec, names.split())), theme)
         form.changed.connect(self._emit_changed)
         self._forms.append(form)
         column.addWidget(form)
@@ -141,13 +137,8 @@ class MemoryForm(QWidget):
         label = QLabel(spec.title)
         label.setProperty("field", True)
         label.setBuddy(field)
-        block = QVBoxLayout()
-        block.setSpacing(SPACE_1)
-        block.addWidget(label)
-        if spec.help:
-            block.addWidget(build_small_label(spec.help))
-        block.addWidget(field, 0, Qt.AlignmentFlag.AlignLeft)
-        column.addLayout(block)
+        help_labels = [build_small_label(spec.help)] if spec.help else []
+        column.addLayout(build_column(label, *help_labels, (field, 0, Qt.AlignmentFlag.AlignLeft), spacing=SPACE_1))
         return field
 
     def _emit_changed(self, name: str, value: Any) -> None:  # noqa: ANN401 - as the field's kind says
@@ -175,11 +166,6 @@ class MemoryForm(QWidget):
         if memory.trigger_count == 1:
             return self.tr("Recalled once, on {when}.").format(when=when)
         return self.tr("Recalled {n} times, last on {when}.").format(n=memory.trigger_count, when=when)
-
-
-def field_specs(names: str) -> list[FieldSpec]:
-    """Return the form fields of these names, separated by spaces."""
-    return [_build_spec(name) for name in names.split()]
 
 
 def _build_spec(name: str) -> FieldSpec:

@@ -19,7 +19,7 @@ from lethe_app.services.memory.service import MemoryService
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.search.memory_lists import MemoryLists
 from lethe_app.services.sessions.service import SessionService
-from lethe_app.ui.core.formatting import format_memory_count
+from lethe_app.ui.core.formatting import format_memory_count, truncate_text
 from lethe_app.ui.core.labels.fields import field_title
 from lethe_app.ui.core.labels.memories import format_kind
 from lethe_app.ui.core.routes import MemoriesRoute, Route, SessionsRoute
@@ -120,7 +120,11 @@ class MemoryPage(RecordPage[MemoryLine]):
 
     def _build_commands(self) -> tuple[list[RecordCommand[MemoryLine]], list[RecordCommand[MemoryLine]]]:
         """Return the commands of the list, and those beside the memory on display."""
-        tr, are_sessions = self.tr, _are_sessions
+        tr = self.tr
+
+        def are_sessions(lines: Lines) -> bool:
+            return all(line.is_session for line in lines)
+
         duplicate: RecordCommand[MemoryLine] = single_command(
             tr("Duplicate"), lambda _line: self._duplicate_memory(), is_enabled=lambda line: not line.is_session
         )
@@ -135,15 +139,15 @@ class MemoryPage(RecordPage[MemoryLine]):
             is_shown=lambda: PAGE_NAME in self._preferences.current.advanced_pages,
             tooltip=tr("Read all memories and messages again for the search; use it if memories are not found"),
         )
-        edit_elsewhere, refuse = (
-            lambda _lines: self._context.navigator.open(SessionsRoute()),
-            lambda _lines: self._refuse_deletion(),
-        )
         return [
             RecordCommand(tr("Open"), lambda _lines: self.focus_details(), (Key.OPEN, Key.RENAME)),
             duplicate,
-            RecordCommand(tr("Edit or delete in Conversations…"), edit_elsewhere, is_shown=are_sessions),
-            RecordCommand("", refuse, (Key.DELETE,), is_shown=are_sessions, in_menu=False),
+            RecordCommand(
+                tr("Edit or delete in Conversations…"),
+                lambda _lines: self._context.navigator.open(SessionsRoute()),
+                is_shown=are_sessions,
+            ),
+            RecordCommand("", self._refuse_deletion, (Key.DELETE,), is_shown=are_sessions, in_menu=False),
             forget,
             rebuild,
             self.add_command,
@@ -368,10 +372,10 @@ class MemoryPage(RecordPage[MemoryLine]):
         """Move memories to the trash. Conversations are skipped, as they are deleted on their own page."""
         memories = [line for line in lines if not line.is_session]
         persona_id, guids, lists = self.persona_id, [UUID(line.guid) for line in memories], self._memory_lists
-        title = memory_title(memories[0])
-        short = title if len(title) <= 60 else f"{title[:59]}…"
         is_one = len(memories) == 1
-        name = f"“{short}”" if is_one else self.tr("{n} memories").format(n=len(memories))
+        name = (
+            f"“{truncate_text(memory_title(memories[0]), 60)}”" if is_one else self.tr("{n} memories").format(n=len(memories))
+        )
 
         async def undo_step() -> None:
             await lists.restore_memories(persona_id, guids)
@@ -385,9 +389,5 @@ class MemoryPage(RecordPage[MemoryLine]):
             notice.format(name=name),
         )
 
-    def _refuse_deletion(self) -> None:
+    def _refuse_deletion(self, _sessions: Lines) -> None:
         self._context.notifier.notify(self.tr("Delete conversations on the Conversations page."))
-
-
-def _are_sessions(lines: Lines) -> bool:
-    return all(line.is_session for line in lines)

@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from lethe_app.domain.recall import BlockedMemory, RecalledMemory, TurnMemory
 from lethe_app.ui.chat.memory_labels import format_block_label
 from lethe_app.ui.core.accessibility import announce
-from lethe_app.ui.core.formatting import insert_break_points, shorten_text
+from lethe_app.ui.core.formatting import insert_break_points, shorten_text, truncate_text
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3
 from lethe_app.ui.core.reason_labels import format_block_reason
 from lethe_app.ui.pages.memories.labels import format_measured_values, format_reasons
 from lethe_app.ui.widgets.buttons import build_button
 from lethe_app.ui.widgets.card_column import create_card, fill_layout
 from lethe_app.ui.widgets.labels import build_small_label, create_text_label
+from lethe_app.ui.widgets.layouts import build_column, build_row
 
 MAX_BLOCKED = 12
 MAX_TITLES = 4
@@ -33,16 +34,11 @@ class RecallPreview(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(SPACE_3)
-        head = QHBoxLayout()
         self._title = create_text_label("", "section")
         self.close_button = build_button(self.tr("Close"))
         self.close_button.clicked.connect(self.closed)
-        head.addWidget(self._title, 1)
-        head.addWidget(self.close_button, 0, Qt.AlignmentFlag.AlignTop)
-        self._column.addLayout(head)
+        head = build_row((self._title, 1), (self.close_button, 0, Qt.AlignmentFlag.AlignTop))
+        self._column = build_column(head, spacing=SPACE_3, parent=self)
 
     def show_result(
         self, text: str, memory: TurnMemory, is_listed: Callable[[str], bool], titles_in_prompt: Sequence[str] = ()
@@ -51,8 +47,8 @@ class RecallPreview(QWidget):
 
         `titles_in_prompt` are those of conversations and memories that are in the prompt word for word.
         """
-        short_text = text if len(text) <= 80 else f"{text[:79]}…"
-        self._title.setText(insert_break_points(self.tr("Memories recalled by “{text}”").format(text=short_text)))
+        title = self.tr("Memories recalled by “{text}”").format(text=truncate_text(text, 80))
+        self._title.setText(insert_break_points(title))
         cards = [self._build_card(recollection, is_listed) for recollection in memory.recalled]
         if not memory.recalled:
             text = self.tr("None. What is always in the prompt, such as core facts and summaries, is not listed here.")

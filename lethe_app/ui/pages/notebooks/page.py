@@ -7,7 +7,7 @@ from operator import attrgetter
 
 from PySide6.QtCore import QCoreApplication, Qt, QTimer, QUrl
 from PySide6.QtGui import QDesktopServices, QKeyEvent
-from PySide6.QtWidgets import QPushButton, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QStackedWidget, QWidget
 
 from lethe_app.domain.clock import now
 from lethe_app.errors import LetheError
@@ -25,6 +25,7 @@ from lethe_app.ui.pages.record_page.commands import Key, RecordCommand, page_com
 from lethe_app.ui.pages.record_page.page import RecordPage, RecordSpec
 from lethe_app.ui.widgets.card_column import create_placeholder
 from lethe_app.ui.widgets.labels import build_small_label
+from lethe_app.ui.widgets.layouts import build_column
 from lethe_app.ui.widgets.table_model import Column
 
 MIN_SPLIT_LINES = 6
@@ -148,12 +149,8 @@ class NotebookPage(RecordPage[NotebookListItem]):
         self.text_stack = QStackedWidget()
         self.text_stack.addWidget(self.reader)
         self.text_stack.addWidget(self.editor)
-        pane = QWidget()
-        column = QVBoxLayout(pane)
-        column.setContentsMargins(SPACE_4, SPACE_2, SPACE_4, SPACE_4)
-        column.setSpacing(SPACE_2)
-        column.addWidget(self.text_stack)
-        column.addWidget(self.length_label)
+        pane, margins = QWidget(), (SPACE_4, SPACE_2, SPACE_4, SPACE_4)
+        build_column(self.text_stack, self.length_label, spacing=SPACE_2, margins=margins, parent=pane)
         return pane
 
     def show_route(self, route: Route) -> None:

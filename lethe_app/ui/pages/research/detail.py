@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication, QLocale, Qt, QUrl, Signal
-from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from lethe_app.domain.web import Inquiry, InquiryState, PageSummary, SearchRound, WebHit
 from lethe_app.ui.core.formatting import format_count, format_token_count
 from lethe_app.ui.core.labels.dates import format_duration, format_relative_date, format_time
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2
 from lethe_app.ui.transcript.painting.reply_lists import format_source
-from lethe_app.ui.widgets.card_column import create_card, fill_layout
+from lethe_app.ui.widgets.card_column import fill_layout
 from lethe_app.ui.widgets.detail_pane import DetailPane
 from lethe_app.ui.widgets.labels import build_small_label, create_text_label
+from lethe_app.ui.widgets.layouts import build_column
 
 MIN_WIDTH, WIDTH = 320, 620
 SELECTABLE = Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
@@ -51,11 +52,6 @@ def format_round(number: int, research_round: SearchRound) -> str:
     return _tr("Round {number}: {asked} – {came}").format(number=number, asked=queries, came=outcome)
 
 
-def format_finding(finding: PageSummary) -> str:
-    """Return title and host of a source after the number by which the report refers to it."""
-    return format_source(finding.number, WebHit(finding.title, finding.address))
-
-
 class ResearchDetail(DetailPane):
     """Detail pane of the selected inquiry."""
 
@@ -71,27 +67,17 @@ class ResearchDetail(DetailPane):
         )
         self.inquiry: Inquiry | None = None
         self._sources_shown: list[PageSummary] = []
-        self._build(buttons)
-
-    def _build(self, buttons: QWidget) -> None:
-        card, column = create_card()
         self.title_label, self.date_label = create_text_label("", "section"), build_small_label("")
         self.status_label, self.rounds_label = create_text_label(""), build_small_label("")
-        for widget in (self.title_label, self.date_label, self.status_label, self.rounds_label, buttons):
-            column.addWidget(widget)
-        self._sheet.add_widget(card)
-        self._report_card, report_column = create_card(self.tr("Report"))
+        self.add_card(self.title_label, self.date_label, self.status_label, self.rounds_label, buttons)
         self.report_label = create_text_label("")
         self.report_label.setTextInteractionFlags(SELECTABLE)
         self.report_label.setAccessibleName(self.tr("Report"))
-        report_column.addWidget(self.report_label)
-        self._sheet.add_widget(self._report_card)
+        self._report_card, _column = self.add_card(self.report_label, title=self.tr("Report"))
         text = self.tr("Numbers match the references in the report. Click a source to open it in your browser.")
-        self._sources_card, sources_column = create_card(self.tr("Sources"), text)
-        self._source_column = QVBoxLayout()
-        self._source_column.setSpacing(SPACE_2)
-        sources_column.addLayout(self._source_column)
-        self._sheet.add_widget(self._sources_card)
+        self._source_column = build_column(spacing=SPACE_2)
+        self._sources_card, column = self.add_card(title=self.tr("Sources"), help_text=text)
+        column.addLayout(self._source_column)
 
     def show_inquiry(self, inquiry: Inquiry | None) -> None:
         """Show an inquiry, or a hint if it is None; the scroll position is kept while it is the same inquiry."""
@@ -120,11 +106,7 @@ class ResearchDetail(DetailPane):
 
     def _build_source_row(self, finding: PageSummary) -> QWidget:
         """Build the entry of a source: a button with number and title that opens it, and the full address below."""
-        row = QWidget()
-        column = QVBoxLayout(row)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(SPACE_1)
-        text = format_finding(finding)
+        row, text = QWidget(), format_source(finding.number, WebHit(finding.title, finding.address))
         elided = self.fontMetrics().elidedText(text, Qt.TextElideMode.ElideMiddle, MIN_WIDTH * 2)
         button = QPushButton(elided.replace("&", "&&"))  # else it would be taken for the sign before a key
         button.setProperty("link", True)
@@ -134,8 +116,7 @@ class ResearchDetail(DetailPane):
         button.setAccessibleDescription(finding.address)
         button.clicked.connect(lambda _on=False: self._open_address(finding.address))
         address = build_small_label(finding.address.replace("/", "/\u200b"))  # so that it may be broken
-        column.addWidget(button)
-        column.addWidget(address)
+        build_column(button, address, spacing=SPACE_1, parent=row)
         return row
 
     def _open_address(self, address: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from operator import attrgetter
 
@@ -15,6 +14,7 @@ from lethe_app.domain.web import Inquiry, InquiryState
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.search.fact_lists import FactLists
 from lethe_app.services.web.research import ResearchService
+from lethe_app.ui.core.formatting import suggest_file_name
 from lethe_app.ui.core.labels.dates import format_relative_date
 from lethe_app.ui.core.palette import SPACE_1, SPACE_3
 from lethe_app.ui.core.routes import NetworkLogRoute, ResearchRoute, Route
@@ -27,6 +27,7 @@ from lethe_app.ui.pages.research.detail import ResearchDetail, format_state
 from lethe_app.ui.widgets.buttons import build_button
 from lethe_app.ui.widgets.flow_layout import FlowLayout
 from lethe_app.ui.widgets.labels import build_small_label
+from lethe_app.ui.widgets.layouts import build_row
 from lethe_app.ui.widgets.table_model import Column
 
 LIST_WIDTH = 360
@@ -134,16 +135,12 @@ class ResearchPage(RecordPage[Inquiry]):
         self.hint = build_small_label("")
         self.topic_field.returnPressed.connect(self.start_inquiry)
         self.topic_field.textChanged.connect(lambda _text: self._update_start_button())
-        question_row, hint_row = QHBoxLayout(), QHBoxLayout()
-        for row in (question_row, hint_row):
-            row.setSpacing(SPACE_3)
-        question_row.addWidget(self.persona_field)
-        question_row.addWidget(self.topic_field, 1)
-        question_row.addWidget(self.start_button)
-        hint_row.addWidget(self.hint, 1)
-        hint_row.addWidget(self.allow_button)
         self.examples = self._build_examples()
-        return [question_row, hint_row, self.examples]
+        return [
+            build_row(self.persona_field, (self.topic_field, 1), self.start_button, spacing=SPACE_3),
+            build_row((self.hint, 1), self.allow_button, spacing=SPACE_3),
+            self.examples,
+        ]
 
     def _build_examples(self) -> QWidget:
         """Create the example questions, which are offered until there is a first report."""
@@ -262,7 +259,9 @@ class ResearchPage(RecordPage[Inquiry]):
 
     async def _ask_and_save(self, inquiry: Inquiry) -> None:
         """Ask for a file and save the report as Markdown."""
-        path = await ask_for_markdown_file(self._context.dialog_parent, self.tr("Save report"), file_name(inquiry.topic))
+        path = await ask_for_markdown_file(
+            self._context.dialog_parent, self.tr("Save report"), suggest_file_name(inquiry.topic, self.tr("Report"))
+        )
         if path is not None:
             await self._fact_lists.save_text(path, inquiry.markdown)
             self._context.notifier.notify(self.tr("Saved as {file}.").format(file=path.name))
@@ -274,8 +273,3 @@ class ResearchPage(RecordPage[Inquiry]):
             lambda: self._research.restore(inquiry),
             self.tr("The report was deleted."),
         )
-
-
-def file_name(topic: str) -> str:
-    """Return a file name without characters that file systems reject, of at most 80 characters."""
-    return " ".join(re.sub(r"[^\w\s.-]", " ", topic).split())[:80].strip(" .") or "report"

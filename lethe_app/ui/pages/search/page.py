@@ -8,7 +8,7 @@ from uuid import UUID
 
 from PySide6.QtCore import QCoreApplication, QSignalBlocker, QTimer
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QButtonGroup, QWidget
 
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.list_items import HitKind, SearchHit
@@ -28,6 +28,7 @@ from lethe_app.ui.widgets.buttons import build_chip
 from lethe_app.ui.widgets.fields import NoWheelComboBox
 from lethe_app.ui.widgets.flow_layout import FlowLayout
 from lethe_app.ui.widgets.labels import build_small_label
+from lethe_app.ui.widgets.layouts import build_column, build_row
 from lethe_app.ui.widgets.table import SearchField
 
 WORD_DELAY_MS, MEANING_DELAY_MS = 60, 350
@@ -75,22 +76,13 @@ class SearchPage(Page):
         self.result_list.empty_text = self._empty_text
         self.search.down_pressed.connect(self.result_list.setFocus)
         self.result_list.up_pressed.connect(self.search.setFocus)
-        self._build_layout()
-
-    def _build_layout(self) -> None:
-        line, above, chips = QHBoxLayout(), QWidget(), QWidget()
-        line.setSpacing(SPACE_2)
-        line.addWidget(self.search, 1)
-        line.addWidget(self.persona_selector)
+        above, chips = QWidget(), QWidget()
         flow = FlowLayout(chips, spacing=SPACE_1)
         for chip in (self.everywhere_chip, self.this_session_chip, self.by_meaning_chip):
             flow.addWidget(chip)
-        head = QVBoxLayout(above)
-        head.setContentsMargins(SPACE_4, SPACE_3, SPACE_4, SPACE_2)
-        head.setSpacing(SPACE_2)
-        head.addLayout(line)
-        head.addWidget(chips)
-        head.addWidget(self.hint)
+        line = build_row((self.search, 1), self.persona_selector, spacing=SPACE_2)
+        margins = (SPACE_4, SPACE_3, SPACE_4, SPACE_2)
+        build_column(line, chips, self.hint, spacing=SPACE_2, margins=margins, parent=above)
         self.body.addWidget(above)
         self.body.addWidget(self.result_list, 1)
 
@@ -225,7 +217,6 @@ class SearchPage(Page):
             groups.sort(key=lambda group: group.when, reverse=True)
             groups.sort(key=lambda group: not group.is_open_session)
             groups.sort(key=lambda group: not group.hits[0].is_exact)
-            return groups
         return groups
 
     def _build_group(self, persona_id: str, session: UUID | None, hits: list[SearchHit]) -> ResultGroup:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 from uuid import UUID
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QTabWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QStackedWidget, QTabWidget, QWidget
 
 from lethe_app.domain.chat import ChatSession, PartRecord, SessionPart
 from lethe_app.services.sessions.archive_queue import ArchiveProgress
@@ -28,7 +28,8 @@ from lethe_app.ui.widgets.card_column import create_card, create_placeholder, cr
 from lethe_app.ui.widgets.fields import FieldKind, FieldSpec
 from lethe_app.ui.widgets.flow_layout import FlowLayout
 from lethe_app.ui.widgets.form import Form
-from lethe_app.ui.widgets.labels import ElidedLabel, build_heading, build_small_label, create_text_label
+from lethe_app.ui.widgets.labels import ElidedLabel, build_small_label, create_text_label
+from lethe_app.ui.widgets.layouts import build_column, build_row
 
 if TYPE_CHECKING:
     from lethe_app.ui.widgets.text_area import TextAreaField
@@ -62,7 +63,9 @@ class SessionDetail(QStackedWidget):
         self.replay = TranscriptReplay(self.transcript)
         tooltip = self.tr("Show the messages one after another at reading speed")
         self.replay_button = build_button(self.tr("Replay"), self.replay.toggle, tooltip=tooltip)
-        self.replay.running_changed.connect(self._show_replay_state)
+        self.replay.running_changed.connect(
+            lambda is_running: self.replay_button.setText(self.tr("Pause") if is_running else self.tr("Replay"))
+        )
         self.split_button, self.insert_button = build_button(self.tr("Split here")), build_button(self.tr("Insert message"))
         self.edit_message_button, self.delete_message_button = build_button(self.tr("Edit…")), build_button(self.tr("Delete…"))
         self.edit_message_button.setAccessibleName(self.tr("Edit message"))
@@ -145,7 +148,7 @@ class SessionDetail(QStackedWidget):
     def show_progress(self, progress: ArchiveProgress) -> None:
         """Show that a part of the session is being generated, or that this has ended."""
         if self.session is not None and progress.session == self.session.guid and progress.part is not None:
-            self._show_author(progress.part, self.tr("generating…"))
+            self._author_labels[progress.part].set_full_text(self.tr("generating…"))
         elif self.session is not None:
             self._show_authors()
 
@@ -168,10 +171,7 @@ class SessionDetail(QStackedWidget):
 
     def _show_authors(self) -> None:
         for part in FIELDS_BY_PART:
-            self._show_author(part, format_part_record(self._records.get(part)))
-
-    def _show_author(self, part: SessionPart, text: str) -> None:
-        self._author_labels[part].set_full_text(text)
+            self._author_labels[part].set_full_text(format_part_record(self._records.get(part)))
 
     def _update_message_buttons(self) -> None:
         message = self.transcript.message
@@ -187,9 +187,6 @@ class SessionDetail(QStackedWidget):
         self.insert_button.setEnabled(self.session is not None)
         self.insert_button.setText(self.tr("Insert message above") if row is not None else self.tr("Insert message at end"))
 
-    def _show_replay_state(self, is_running: bool) -> None:
-        self.replay_button.setText(self.tr("Pause") if is_running else self.tr("Replay"))
-
     # Building the pane.
 
     def _build_details_tab(self) -> QWidget:
@@ -204,23 +201,21 @@ class SessionDetail(QStackedWidget):
         self.edit_button.clicked.connect(lambda is_on: self.focus_title() if is_on else None)
         self._buttons.insert_button(3, self.edit_button)
         self._started_label = build_small_label("")
-        self._summary_card, summary_column = create_card()
         self.summary_title, self.summary_text = create_text_label("", "section"), create_text_label("")
         self.summary_text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.summary_text.setAccessibleName(self.tr("Summary"))
         self.summary_keywords = build_small_label("")
-        for label in (self.summary_title, self._started_label, self.summary_text, self.summary_keywords):
-            summary_column.addWidget(label)
         for part, name in FIELDS_BY_PART.items():
             author_label = self._author_labels[part] = ElidedLabel()
             author_label.setProperty("small", True)
             self.form.add_title_widget(name, author_label)
             self.form.add_title_widget(name, self._build_regenerate_button(part))
         self._sheet.add_widget(self._buttons)
-        self._sheet.add_widget(self._summary_card)
-        self._switch_card, switch_column = create_card()
+        summary_column = self._sheet.add_card()
+        for label in (self.summary_title, self._started_label, self.summary_text, self.summary_keywords):
+            summary_column.addWidget(label)
+        self._switch_card, switch_column = create_card(self.tr("Switches"))
         self.switches_label = create_text_label("")
-        switch_column.addWidget(build_heading(self.tr("Switches")))
         switch_column.addWidget(self.switches_label)
         self._sheet.add_widget(self._form_card)
         self._sheet.add_widget(self._switch_card)
@@ -228,25 +223,13 @@ class SessionDetail(QStackedWidget):
         return self._sheet
 
     def _build_messages_tab(self) -> QWidget:
-        page = QWidget()
-        column = QVBoxLayout(page)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        foot = QWidget()
+        page, foot, buttons = QWidget(), QWidget(), FlowLayout(spacing=SPACE_2)
         foot.setObjectName("foot")
-        line = QVBoxLayout(foot)
-        line.setContentsMargins(SPACE_4, SPACE_2, SPACE_4, SPACE_3)
-        line.setSpacing(SPACE_1)
-        head = QHBoxLayout()
-        head.addWidget(self._selection_hint, 1)
-        head.addWidget(self.replay_button)
-        line.addLayout(head)
-        buttons = FlowLayout(spacing=SPACE_2)
         for button in self.message_buttons.values():
             buttons.addWidget(button)
-        line.addLayout(buttons)
-        column.addWidget(self.transcript, 1)
-        column.addWidget(foot)
+        head = build_row((self._selection_hint, 1), self.replay_button)
+        build_column(head, buttons, spacing=SPACE_1, margins=(SPACE_4, SPACE_2, SPACE_4, SPACE_3), parent=foot)
+        build_column((self.transcript, 1), foot, parent=page)
         return page
 
     def _build_regenerate_button(self, part: SessionPart) -> IconButton:

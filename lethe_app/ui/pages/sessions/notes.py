@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from PySide6.QtCore import QCoreApplication, Signal
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.widgets.card_column import create_card
 from lethe_app.ui.widgets.fields import FieldKind, FieldSpec
 from lethe_app.ui.widgets.form import Form
+from lethe_app.ui.widgets.layouts import build_column
 
 NOTES_FIELD = "notes"
 SEPARATOR = ": "
@@ -41,9 +42,7 @@ class SessionNotes(QWidget):
         self.form = Form([spec], theme)
         self.form.changed.connect(lambda _name, text: self.edited.emit(self._text, str(text)))
         column.addWidget(self.form)
-        outer_column = QVBoxLayout(self)
-        outer_column.setContentsMargins(0, 0, 0, 0)
-        outer_column.addWidget(card)
+        build_column(card, parent=self)
 
     def show_text(self, text: str) -> None:
         """Show the notes without emitting `edited`."""
