@@ -121,7 +121,7 @@ class CommandRunner:
         Once another command is on top of the stack, or the page and its stack are gone, `restore` is run instead.
         """
         stack = self._stack
-        command = stack.command(stack.index() - 1) if stack.index() else None
+        command = stack.command(stack.index() - 1) if self.is_open and stack.index() else None
 
         async def run_restore() -> None:
             await restore()

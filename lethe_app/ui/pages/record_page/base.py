@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from PySide6.QtCore import QTimer
-from PySide6.QtWidgets import QHBoxLayout, QLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLayout, QWidget
 
 from lethe_app.services.events import Listeners
 from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4
@@ -14,6 +14,7 @@ from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.page import Page
 from lethe_app.ui.pages.persona_selector import PersonaSelector
 from lethe_app.ui.pages.undo_commands import CommandRunner, Step
+from lethe_app.ui.widgets.layouts import build_column, build_row
 
 RELOAD_DELAY_MS = 200
 """Delay in milliseconds after which the records are read again; further changes within it restart it."""
@@ -76,32 +77,28 @@ class ReloadingPage(Page):
     def add_head(self, *rows: QWidget | QLayout) -> QWidget:
         """Add the rows above the records: search, filters and hints."""
         head = QWidget()
-        column = QVBoxLayout(head)
-        column.setContentsMargins(SPACE_4, SPACE_3, SPACE_4, SPACE_2)
-        column.setSpacing(SPACE_2)
-        for row in rows:
-            column.addWidget(row) if isinstance(row, QWidget) else column.addLayout(row)
+        build_column(*rows, spacing=SPACE_2, margins=(SPACE_4, SPACE_3, SPACE_4, SPACE_2), parent=head)
         self.body.addWidget(head)
         head.setVisible(bool(rows))  # only now, as a widget without a parent would be shown as a window
         return head
 
     def build_search_row(self, search: QWidget | None, widgets: Sequence[QWidget] = ()) -> QHBoxLayout:
         """Create the row of the persona selector, the search field, which takes the free width, and further widgets."""
-        row = QHBoxLayout()
-        row.setSpacing(SPACE_2)
-        for widget in (self.persona_selector, search, *widgets):
-            if widget is not None:
-                row.addWidget(widget, int(widget is search))
-        row.addStretch()  # which keeps the selector at the left while the search field is hidden
-        return row
+        shown = [widget for widget in (self.persona_selector, search, *widgets) if widget is not None]
+        # The stretch keeps the selector at the left while the search field is hidden.
+        return build_row(*((widget, int(widget is search)) for widget in shown), 0, spacing=SPACE_2)
 
     def run_undoable(self, title: str, redo_step: Step, undo_step: Step, notice: str = "") -> None:
-        """Run a step now, as a command that `undo_step` takes back, and read the records again after each of them. A notice
-        offers to undo it, also after the page was closed.
+        """Run a step now, as a command that `undo_step` takes back, and read the records again after each of them. Once it is
+        done, a notice offers to undo it, also after the page was closed.
         """
-        self.undo.run_command(title, redo_step, undo_step)
-        if notice:
-            self.undo.notify_undoable(self._context.notifier, notice, undo_step)
+
+        async def redo_and_notify() -> None:
+            await redo_step()
+            if notice:
+                self.undo.notify_undoable(self._context.notifier, notice, undo_step)
+
+        self.undo.run_command(title, redo_and_notify, undo_step)
 
     def close_page(self) -> None:
         if self.persona_selector is not None:

@@ -19,10 +19,9 @@ from lethe_app.services.sessions.archive_queue import ArchiveQueue
 from lethe_app.services.sessions.editing import FactExtraction, SessionEditing
 from lethe_app.services.sessions.service import SessionService
 from lethe_app.ui.core.formatting import format_count, truncate_text
-from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.sessions.columns import format_part, session_title
 from lethe_app.ui.pages.sessions.notes import NOTES_FIELD, parse_notes
-from lethe_app.ui.pages.undo_commands import CommandRunner, Step
+from lethe_app.ui.pages.undo_commands import Step
 
 
 @dataclass(frozen=True)
@@ -56,18 +55,16 @@ class SessionEdits(QObject):
 
     def __init__(
         self,
-        context: PageContext,
         services: SessionPageServices,
-        commands: CommandRunner,
-        save_fields: Callable[[], Awaitable[None]],
+        run_undoable: Callable[[str, Step, Step, str], None],
         on_changed: Callable[[UUID | None], None],
     ) -> None:
-        """Create the edits of a page. `save_fields` stores what was typed, which comes first. `on_changed` is called when
-        messages or sessions were changed, before the list is read again, with the session to select, if any.
+        """Create the edits of a page. `run_undoable` runs a step as a command with a title, a step that undoes it, and a
+        notice. `on_changed` is called when messages or sessions were changed, before the list is read again, with the session
+        to select, if any.
         """
         super().__init__()
-        self._context, self._services = context, services
-        self._commands, self._save_fields, self._on_changed = commands, save_fields, on_changed
+        self._services, self._run_undoable, self._on_changed = services, run_undoable, on_changed
         self._session_editing = services.session_editing
         self._stored: dict[FieldKey, object] = {}
         self._history: dict[FieldKey, list[tuple[object, PartValue]]] = {}
@@ -114,7 +111,6 @@ class SessionEdits(QObject):
         previous: list[PartValue] = []
 
         async def redo_step() -> None:
-            await self._save_fields()
             previous[:] = [await self._session_editing.part_of(guid, part)]
             self._drop_stored_values(guid)
             await self._session_editing.remake_part(guid, part)
@@ -123,52 +119,35 @@ class SessionEdits(QObject):
             self._drop_stored_values(guid)
             await self._session_editing.restore_part(previous[0])
 
-        self._commands.run_command(self.tr("regenerating “{part}”").format(part=format_part(part)), redo_step, undo_step)
+        self._run_undoable(self.tr("regenerating “{part}”").format(part=format_part(part)), redo_step, undo_step, "")
 
     def split_session(self, message: UUID, title: str) -> None:
         """Move a message and all later ones to a new session."""
         notice = self.tr("“{title}” was split into two conversations.").format(title=truncate_text(title))
-        self._reshape(
-            self.tr("splitting a conversation"),
-            lambda: self._session_editing.split(message),
-            lambda snapshot: snapshot.created[0],
-            notice,
-        )
+        self._reshape(self.tr("splitting a conversation"), lambda: self._session_editing.split(message), notice)
 
     def merge_sessions(self, lines: Sequence[SessionLine]) -> None:
         """Merge several sessions into the earliest one."""
         notice = format_count(len(lines), self.tr("{n} conversation"), self.tr("{n} conversations were merged into one."))
-        self._reshape(
-            self.tr("merging {n} conversations").format(n=len(lines)),
-            lambda: self._session_editing.merge([UUID(line.guid) for line in lines]),
-            lambda snapshot: snapshot.kept,
-            notice,
-        )
+        guids, title = [UUID(line.guid) for line in lines], self.tr("merging {n} conversations").format(n=len(lines))
+        self._reshape(title, lambda: self._session_editing.merge(guids), notice)
 
-    def _reshape(
-        self,
-        title: str,
-        reshape: Callable[[], Awaitable[SessionSnapshot]],
-        session_to_select: Callable[[SessionSnapshot], UUID],
-        notice: str,
-    ) -> None:
+    def _reshape(self, title: str, reshape: Callable[[], Awaitable[SessionSnapshot]], notice: str) -> None:
+        """Split or merge sessions, and select the one that this created, or else the one that is left."""
         snapshots: list[SessionSnapshot] = []
 
         async def redo_step() -> None:
-            await self._save_fields()
             snapshots.clear()
             try:
                 snapshots.append(await reshape())
             finally:
-                self._on_changed(session_to_select(snapshots[0]) if snapshots else None)
-            self._notify_undoable(notice, undo_step)
+                self._on_changed([*snapshots[0].created, snapshots[0].kept][0] if snapshots else None)
 
         async def undo_step() -> None:
-            await self._save_fields()
             await self._session_editing.undo(snapshots[0])
             self._on_changed(snapshots[0].kept)
 
-        self._commands.run_command(title, redo_step, undo_step)
+        self._run_undoable(title, redo_step, undo_step, notice)
 
     def insert_message(self, guid: UUID, text: str, *, by_user: bool, above: UUID | None) -> None:
         """Insert a message above another one, or at the end if `above` is None. Redo inserts the same message again."""
@@ -179,28 +158,23 @@ class SessionEdits(QObject):
                 await self._session_editing.insert_message(inserted[0], above)
             else:
                 inserted.append(await self._session_editing.insert(guid, text, by_user=by_user, above=above))
-            self._on_changed(guid)
 
-        async def undo_step() -> None:
-            await self._session_editing.remove_inserted(inserted[0])
-            self._on_changed(guid)
-
-        self._commands.run_command(self.tr("inserting a message"), redo_step, undo_step)
+        self._run_on_messages(
+            self.tr("inserting a message"), guid, redo_step, lambda: self._session_editing.remove_inserted(inserted[0])
+        )
 
     def edit_message(self, message: Message, text: str) -> None:
         """Change the text of a message."""
+
+        async def save_text(new_text: str) -> None:
+            await self._session_editing.stop_replies([message.session_id])
+            await self._services.message_editing.edit(message.id, new_text)
+            await self._session_editing.invalidate([message.session_id], edited_messages=[message.id])
+
         old_text = message.content
-
-        def edit_step(new_text: str) -> Step:
-            async def run_edit() -> None:
-                await self._session_editing.stop_replies([message.session_id])
-                await self._services.message_editing.edit(message.id, new_text)
-                await self._session_editing.invalidate([message.session_id], edited_messages=[message.id])
-                self._on_changed(message.session_id)
-
-            return run_edit
-
-        self._commands.run_command(self.tr("editing a message"), edit_step(text), edit_step(old_text))
+        self._run_on_messages(
+            self.tr("editing a message"), message.session_id, lambda: save_text(text), lambda: save_text(old_text)
+        )
 
     def delete_message(self, message: Message) -> None:
         """Move a message to the trash."""
@@ -209,37 +183,40 @@ class SessionEdits(QObject):
             await self._session_editing.stop_replies([message.session_id])
             await self._services.message_editing.delete(message.session_id, message.id)
             await self._session_editing.invalidate([message.session_id])
-            self._on_changed(message.session_id)
-            self._notify_undoable(self.tr("The message was deleted."), undo_step)
 
-        async def undo_step() -> None:
-            await self._session_editing.restore_message(message.id)
-            self._on_changed(message.session_id)
+        self._run_on_messages(
+            self.tr("deleting a message"),
+            message.session_id,
+            redo_step,
+            lambda: self._session_editing.restore_message(message.id),
+            self.tr("The message was deleted."),
+        )
 
-        self._commands.run_command(self.tr("deleting a message"), redo_step, undo_step)
+    def _run_on_messages(self, title: str, session: UUID, redo_step: Step, undo_step: Step, notice: str = "") -> None:
+        """Run a step on the messages of a session, which is selected and read again after it, and after its undo."""
+
+        async def run_and_select(step: Step) -> None:
+            await step()
+            self._on_changed(session)
+
+        self._run_undoable(title, lambda: run_and_select(redo_step), lambda: run_and_select(undo_step), notice)
 
     def delete_sessions(self, lines: Sequence[SessionLine]) -> None:
         """Move sessions to the trash."""
-        guids, title = [UUID(line.guid) for line in lines], session_title(lines[0])
+        guids, title = [UUID(line.guid) for line in lines], truncate_text(session_title(lines[0]))
 
         async def redo_step() -> None:
-            await self._save_fields()
             for guid in guids:
                 await self._session_editing.delete(guid)
-            singular = self.tr("“{title}” was deleted.").format(title=truncate_text(title))
-            plural = self.tr("{n} conversations were deleted.").format(n=len(guids))
-            self._notify_undoable(singular if len(guids) == 1 else plural, undo_step)
 
         async def undo_step() -> None:
             for guid in guids:
                 await self._services.sessions.restore(guid)
             self._on_changed(guids[0])
 
-        self._commands.run_command(self.tr("deleting “{title}”").format(title=truncate_text(title)), redo_step, undo_step)
-
-    def _notify_undoable(self, text: str, undo_step: Step) -> None:
-        """Show a notification with an undo button, which works after the page was closed, too."""
-        self._commands.notify_undoable(self._context.notifier, text, undo_step)
+        notice = self.tr("“{title}” was deleted.") if len(guids) == 1 else self.tr("{n} conversations were deleted.")
+        notice = notice.format(title=title, n=len(guids))
+        self._run_undoable(self.tr("deleting “{title}”").format(title=title), redo_step, undo_step, notice)
 
 
 def _normalised(value: object) -> object:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from uuid import UUID
 
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QRadioButton, QWidget
 
-from lethe_app.domain.chat import ChatSession, Message
 from lethe_app.services.sessions.service import SessionService
+from lethe_app.ui.core.formatting import truncate_text
 from lethe_app.ui.core.palette import SPACE_4
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog, TextDialog, run_dialog
 from lethe_app.ui.dialogs.message_details import MessageDetailsDialog
@@ -80,21 +80,12 @@ class SessionMessageActions(QObject):
             is_below = action == "below" and message is not None
             above = self._detail.transcript.next_message(message) if is_below and message is not None else message
             self._context.tasks.start_task(self._ask_and_insert(session.guid, above), key=TASK_KEY)
-        elif message is not None:
-            self._run_on_message(action, session, message)
-
-    def _run_on_message(self, action: str, session: ChatSession, message: UUID) -> None:
-        if action == "split":
+        elif message is not None and action == "split":
             self._edits.split_session(message, self._session_title())
-        elif action == "open":
+        elif message is not None and action == "open":
             self._context.open_session(session.guid, message)
-        else:
-            dialogs = {"edit": self._ask_and_edit, "details": self._show_details}
-            open_dialog = dialogs.get(action, self._ask_and_delete)
-            self._context.tasks.start_task(self._load_and_ask(message, open_dialog), key=TASK_KEY)
-
-    async def _load_and_ask(self, message_id: UUID, open_dialog: Callable[[Message], Awaitable[None]]) -> None:
-        await open_dialog(await self._sessions.message(message_id))
+        elif message is not None:
+            self._context.tasks.start_task(self._ask_and_run(action, message), key=TASK_KEY)
 
     async def _ask_and_insert(self, guid: UUID, above: UUID | None) -> None:
         above_text = self.tr("The message is inserted above the selected one, with the date of the one before it.")
@@ -103,23 +94,20 @@ class SessionMessageActions(QObject):
         if await run_dialog(dialog):
             self._edits.insert_message(guid, dialog.entered_text, by_user=dialog.user_radio.isChecked(), above=above)
 
-    async def _show_details(self, message: Message) -> None:
-        await run_dialog(MessageDetailsDialog(self._context.dialog_parent, message))
-
-    async def _ask_and_edit(self, message: Message) -> None:
-        dialog = RewordMessage(self._context.dialog_parent, message.speaker_name or self.tr("unknown speaker"), message.content)
-        if await run_dialog(dialog) and dialog.entered_text != message.content:
-            self._edits.edit_message(message, dialog.entered_text)
-
-    async def _ask_and_delete(self, message: Message) -> None:
-        text = " ".join(message.content.split())
-        question = ConfirmDialog(
-            self._context.dialog_parent,
-            self.tr("Delete this message?"),
-            text if len(text) <= MAX_QUOTE_LENGTH else f"{text[: MAX_QUOTE_LENGTH - 1]}…",
-            self.tr("Delete message by {name}").format(name=message.speaker_name or self.tr("unknown speaker")),
-        )
-        if await run_dialog(question):
-            transcript = self._detail.transcript
-            transcript.select_message(transcript.next_message(message.id))  # where the reader is when it is gone
-            self._edits.delete_message(message)
+    async def _ask_and_run(self, action: str, message_id: UUID) -> None:
+        """Show the details of a message, or change or delete it after asking."""
+        message, parent = await self._sessions.message(message_id), self._context.dialog_parent
+        author = message.speaker_name or self.tr("unknown speaker")
+        if action == "details":
+            await run_dialog(MessageDetailsDialog(parent, message))
+        elif action == "edit":
+            dialog = RewordMessage(parent, author, message.content)
+            if await run_dialog(dialog) and dialog.entered_text != message.content:
+                self._edits.edit_message(message, dialog.entered_text)
+        else:
+            quote = truncate_text(" ".join(message.content.split()), MAX_QUOTE_LENGTH)
+            button = self.tr("Delete message by {name}").format(name=author)
+            if await run_dialog(ConfirmDialog(parent, self.tr("Delete this message?"), quote, button)):
+                transcript = self._detail.transcript
+                transcript.select_message(transcript.next_message(message.id))  # where the reader is when it is gone
+                self._edits.delete_message(message)

@@ -12,7 +12,7 @@ from PySide6.QtCore import QCoreApplication, QTimer, Signal
 from lethe_app.domain.chat import ChatSession, PartRecord, SessionPart
 from lethe_app.domain.list_items import SessionLine
 from lethe_app.services.sessions.transcript_text import format_transcript
-from lethe_app.ui.core.formatting import format_count, format_message_count, truncate_text
+from lethe_app.ui.core.formatting import format_count, format_message_count, suggest_file_name, truncate_text
 from lethe_app.ui.core.labels.dates import format_date_time
 from lethe_app.ui.core.routes import SearchRoute
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog
@@ -55,7 +55,7 @@ class SessionPage(RecordPage[SessionLine]):
         """Session whose transcript is loaded."""
         self._merge_timer = QTimer(self, singleShot=True, interval=MERGE_PAUSE_MS)
         self._merge_timer.timeout.connect(self.update_commands)
-        self.edits = SessionEdits(context, services, self.undo, self.saver.save, self._on_edited)
+        self.edits = SessionEdits(services, self.run_undoable, self._on_edited)
         menu_commands, detail_commands = self._build_commands()
         self.detail = SessionDetail(context, services.sessions, self.build_command_buttons(*detail_commands))
         self.message_actions = SessionMessageActions(
@@ -249,10 +249,8 @@ class SessionPage(RecordPage[SessionLine]):
     async def _ask_and_save_text(self, line: SessionLine) -> None:
         """Ask for a file and save the messages of a session as Markdown."""
         title, guid = session_title(line), UUID(line.guid)
-        stem = "".join(letter if letter.isalnum() or letter in " -" else " " for letter in title)
-        path = await ask_for_markdown_file(
-            self._context.dialog_parent, self.tr("Save conversation"), " ".join(stem.split()) or self.tr("Conversation")
-        )
+        stem = suggest_file_name(title, self.tr("Conversation"))
+        path = await ask_for_markdown_file(self._context.dialog_parent, self.tr("Save conversation"), stem)
         if path is not None:
             count = len(await self._services.sessions.outline(guid))
             text = format_transcript(title, await self._services.sessions.page(guid, 0, count), format_date_time)
