@@ -128,11 +128,11 @@ async def test_runs_are_told_newest_first_with_what_came_of_them_and_what_they_c
 
 async def test_a_run_can_be_taken_back(tmp_path: Path, script: Path):
     async with open_activity(tmp_path / "home", script) as (scene, page, _memory):
-        QTest.mouseClick(page.detail.undo_button, Qt.MouseButton.LeftButton)
+        QTest.mouseClick(page.buttons.button("Undo task"), Qt.MouseButton.LeftButton)
         await until(lambda: "Undone" in page.detail.date_label.text())
 
         assert not await scene.services.memory.memories("mira")
-        assert page.detail.undo_button.isHidden()
+        assert page.buttons.button("Undo task").isHidden()
 
 
 async def test_what_it_made_leads_to_the_memory(tmp_path: Path, script: Path):
@@ -300,13 +300,13 @@ async def test_what_notebooks_and_research_do_is_told_and_leads_there(tmp_path: 
         assert {cell(page, row, "Task") for row in range(2)} == {"Notebooks", "Research"}
         by_task = {run.task: run for run in page.rows.all_rows}
 
-        page.detail.open_requested.emit(item_route(by_task["notebooks"], by_task["notebooks"].made[0]))
+        scene.controller.pages.navigator.open(item_route(by_task["notebooks"], by_task["notebooks"].made[0]))
         notebooks = scene.page
         assert isinstance(notebooks, NotebookPage)
         await until(lambda: notebooks.table.current_row is not None and notebooks.table.current_row.name == name)
 
         page = await page_of(scene)
-        page.detail.open_requested.emit(item_route(by_task["deep_research"], by_task["deep_research"].made[0]))
+        scene.controller.pages.navigator.open(item_route(by_task["deep_research"], by_task["deep_research"].made[0]))
         research = scene.page
         assert isinstance(research, ResearchPage)
         await until(lambda: research.table.current_row is not None and research.table.current_row.id == inquiry.id)
@@ -320,18 +320,18 @@ async def test_a_report_is_let_go_only_after_a_question(tmp_path: Path, script: 
         run = TaskRun(persona_id="mira", task="deep_research", ended=now(), outcome=RunOutcome.MADE, made=made)
         await scene.services.task_runs.save_run(run)
         page = await page_of(scene)
-        await until(page.detail.undo_button.isVisible)
+        await until(page.buttons.button("Undo task").isVisible)
 
         def question() -> ConfirmDialog | None:
             return next((one for one in scene.window.findChildren(ConfirmDialog) if one.isVisible()), None)
 
-        QTest.mouseClick(page.detail.undo_button, Qt.MouseButton.LeftButton)
+        QTest.mouseClick(page.buttons.button("Undo task"), Qt.MouseButton.LeftButton)
         await until(question)
         question().reject()
         await until(lambda: question() is None)
         assert len(await scene.services.research.list_inquiries()) == 1
 
-        QTest.mouseClick(page.detail.undo_button, Qt.MouseButton.LeftButton)
+        QTest.mouseClick(page.buttons.button("Undo task"), Qt.MouseButton.LeftButton)
         await until(question)
         question().accept()
         await until(lambda: "Undone" in page.detail.date_label.text())
@@ -452,8 +452,8 @@ async def test_the_filing_of_what_a_tool_saved_is_listed_leads_to_the_memory_and
         assert (cell(page, 0, "Task"), cell(page, 0, "Result")) == ("Filing of memories", "Filed one memory.")
         assert (memory.content, memory.filed_under) == (said, "boats")
         assert item_route(page.rows.all_rows[0], page.rows.all_rows[0].made[0]).memory == memory.guid
-        await until(page.detail.undo_button.isVisible)
-        QTest.mouseClick(page.detail.undo_button, Qt.MouseButton.LeftButton)
+        await until(page.buttons.button("Undo task").isVisible)
+        QTest.mouseClick(page.buttons.button("Undo task"), Qt.MouseButton.LeftButton)
         await until(lambda: "Undone" in page.detail.date_label.text())
 
         (memory,) = await services.memory.memories("mira")

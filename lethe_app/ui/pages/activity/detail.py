@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from uuid import UUID
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from lethe_app.domain.agent_runs import ProducedKind, ProducedRecord, TaskRun
+from lethe_app.ui.core.formatting import truncate_text
 from lethe_app.ui.core.labels.dates import format_relative_date, format_time
 from lethe_app.ui.core.labels.task_runs import format_outcome
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2
 from lethe_app.ui.core.routes import DreamsRoute, MemoriesRoute, NotebooksRoute, PersonaRoute, ResearchRoute, Route
 from lethe_app.ui.pages.activity.labels import format_cost, format_kind
-from lethe_app.ui.widgets.buttons import build_button
-from lethe_app.ui.widgets.card_column import create_card, fill_layout
+from lethe_app.ui.widgets.card_column import fill_layout
 from lethe_app.ui.widgets.detail_pane import DetailPane
 from lethe_app.ui.widgets.labels import build_small_label, create_text_label
+from lethe_app.ui.widgets.layouts import build_column
 
 
 def item_route(run: TaskRun, item: ProducedRecord) -> Route | None:
@@ -43,35 +45,21 @@ MAX_TITLE_LENGTH = 80
 
 
 class TaskRunDetail(DetailPane):
-    """Detail pane of the selected task run. It only emits signals; the page carries out the actions."""
+    """Detail pane of the selected task run."""
 
-    undo_requested = Signal(object)
-    open_requested = Signal(object)
-    """Emitted with the route of the created item to open."""
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(self.tr("Select a task to see its results."), MIN_WIDTH, WIDTH, parent)
+    def __init__(self, buttons: QWidget, open_route: Callable[[Route], object]) -> None:
+        """Create the pane; `buttons` are those of the commands on a run, and `open_route` opens a created item."""
+        super().__init__(self.tr("Select a task to see its results."), MIN_WIDTH, WIDTH)
+        self._open_route = open_route
         self.run: TaskRun | None = None
-        self._build()
-
-    def _build(self) -> None:
-        card, column = create_card()
         self.title, self.date_label = create_text_label("", "section"), build_small_label("")
         self.summary_label, self.cost = create_text_label(""), build_small_label("")
         self.summary_label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        for widget in (self.title, self.date_label, self.summary_label, self.cost):
-            column.addWidget(widget)
-        self._sheet.add_widget(card)
-        self._items_card, items_column = create_card(self.tr("Results"))
-        self._items_column = QVBoxLayout()
-        self._items_column.setSpacing(SPACE_2)
-        items_column.addLayout(self._items_column)
-        self._sheet.add_widget(self._items_card)
-        self.undo_button = build_button(self.tr("Undo task"))
-        tip = self.tr("Move memories to the Trash, discard notes and revert changes; your own later edits are kept")
-        self.undo_button.setToolTip(tip)
-        self.undo_button.clicked.connect(lambda: self.undo_requested.emit(self.run))
-        items_column.addWidget(self.undo_button, 0, Qt.AlignmentFlag.AlignLeft)
+        self.add_card(self.title, self.date_label, self.summary_label, self.cost)
+        self._items_column = build_column(spacing=SPACE_2)
+        self._items_card, column = self.add_card(title=self.tr("Results"))
+        column.addLayout(self._items_column)
+        column.addWidget(buttons)
 
     def show_run(self, run: TaskRun | None, task: str, persona_name: str) -> None:
         """Show a run, or a hint if it is None; `task` and `persona_name` are display names."""
@@ -88,26 +76,20 @@ class TaskRunDetail(DetailPane):
         self.cost.setText(format_cost(run))
         self.cost.setVisible(bool(self.cost.text()))
         self._items_card.setVisible(bool(run.made))
-        self.undo_button.setVisible(not run.undone and run.outcome is not None)
         fill_layout(self._items_column, [self._build_item_row(run, made) for made in run.made])
 
     def _build_item_row(self, run: TaskRun, created: ProducedRecord) -> QWidget:
         """Build the row of a created item: its title, and a “Show” button if its kind can be opened and the run is not
         undone.
         """
-        row = QWidget()
-        column = QVBoxLayout(row)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(SPACE_1)
-        column.addWidget(build_small_label(format_kind(created.kind)))
-        title = created.title or format_kind(created.kind)
-        short = title if len(title) <= MAX_TITLE_LENGTH else f"{title[: MAX_TITLE_LENGTH - 1]}…"
-        column.addWidget(create_text_label(short))
+        row, short = QWidget(), truncate_text(created.title or format_kind(created.kind), MAX_TITLE_LENGTH)
+        labels = (build_small_label(format_kind(created.kind)), create_text_label(short))
+        column = build_column(*labels, spacing=SPACE_1, parent=row)
         route = item_route(run, created)
         if route is not None and not run.undone:
             button = QPushButton(self.tr("Show"))
             button.setProperty("chip", True)
             button.setAccessibleName(self.tr("Show “{title}”").format(title=short))
-            button.clicked.connect(lambda: self.open_requested.emit(route))
+            button.clicked.connect(lambda: self._open_route(route))
             column.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
         return row

@@ -8,7 +8,7 @@ from operator import attrgetter
 from PySide6.QtCore import QCoreApplication, QModelIndex, QPersistentModelIndex, QSize, Qt, QTimer
 from PySide6.QtWidgets import QCheckBox, QHeaderView, QMenu, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
-from lethe_app.domain.agent_runs import PlannedTask, ProducedKind, ProducedRecord, RunOutcome, TaskRun
+from lethe_app.domain.agent_runs import PlannedTask, ProducedKind, RunOutcome, TaskRun
 from lethe_app.domain.clock import now
 from lethe_app.domain.persona import Persona
 from lethe_app.errors import LetheError
@@ -32,10 +32,10 @@ from lethe_app.ui.pages.activity.labels import (
     format_spent,
     format_usual_cost,
 )
-from lethe_app.ui.pages.activity.plugin_errors import FaultList, disabled_problems, task_problems, tool_problems
+from lethe_app.ui.pages.activity.plugin_errors import FaultList, list_problems
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.persona_selector import PersonaSelector
-from lethe_app.ui.pages.record_page.commands import page_command
+from lethe_app.ui.pages.record_page.commands import RecordCommand, page_command, single_command
 from lethe_app.ui.pages.record_page.page import RecordPage, RecordSpec
 from lethe_app.ui.widgets.buttons import build_button, build_chip
 from lethe_app.ui.widgets.flow_layout import FlowLayout
@@ -116,7 +116,14 @@ class ActivityPage(RecordPage[TaskRun]):
         """True if the user chose the history or the plan; otherwise the plan is shown while there is no history."""
         self.hint = build_small_label("")
         self.problem_list = FaultList(self.theme)
-        self.detail = TaskRunDetail()
+        undo: RecordCommand[TaskRun] = single_command(
+            self.tr("Undo task"),
+            self._undo_run,
+            is_shown=lambda run: not run.undone and run.outcome is not None,
+            tooltip=self.tr("Move memories to the Trash, discard notes and revert changes; your own later edits are kept"),
+        )
+        self.buttons = self.build_command_buttons(undo)
+        self.detail = TaskRunDetail(self.buttons, context.navigator.open)
         stop = page_command(
             self.tr("Stop"),
             background_runner.stop,
@@ -138,7 +145,7 @@ class ActivityPage(RecordPage[TaskRun]):
                 empty_text=self.tr(
                     "No tasks yet. What personas do while you are away is listed here, with its cost and results."
                 ),
-                commands=[stop],
+                commands=[stop, undo],
                 selects_one=True,
                 selects_first=True,
             ),
@@ -216,8 +223,6 @@ class ActivityPage(RecordPage[TaskRun]):
             chip.toggled.connect(lambda _on: self.apply_filter())
         self.planned_chip.clicked.connect(self._choose_list)
         self.agent_mode_check.clicked.connect(self._set_agent_mode)
-        self.detail.undo_requested.connect(self.revert_run)
-        self.detail.open_requested.connect(self._context.navigator.open)
         self.problem_list.enable_requested.connect(lambda task: self._context.tasks.start_task(self._runner.enable_task(task)))
         self.theme.changed.connect(self.problem_list.apply_theme)
 
@@ -298,10 +303,8 @@ class ActivityPage(RecordPage[TaskRun]):
             if self._is_on or not self._persona.agent_mode:
                 plan = explain_plan(self._persona.name, is_on=self._is_on)
         self.hint.setText("  ".join(filter(None, (plan, idle_reason, self._usage_today))))
-        tasks = [(fault.distribution, fault.reason) for fault in self._runner.registry.errors]
-        self.problem_list.show_problems(
-            [*disabled_problems(self._disabled), *task_problems(tasks), *tool_problems(self._tool_registry.errors)]
-        )
+        task_errors, tool_errors = self._runner.registry.errors, self._tool_registry.errors
+        self.problem_list.show_problems(list_problems(self._disabled, task_errors, tool_errors))
 
     @property
     def _is_on(self) -> bool:
@@ -352,22 +355,14 @@ class ActivityPage(RecordPage[TaskRun]):
         except LetheError as error:
             self._context.notifier.report_error(error)
 
-    def revert_run(self, run: TaskRun | None) -> None:
-        """Undo a run and everything it created. A report is deleted only after confirmation."""
-        if run is not None:
-            self._context.tasks.start_task(self._undo_run(run))
-
     async def _undo_run(self, run: TaskRun) -> None:
+        """Undo a run and everything it created. A report is deleted only after asking, as it does not go to the Trash."""
         report = next((made for made in run.made if made.kind is ProducedKind.REPORT), None)
-        if report is not None and not await self._confirm_deletion(report):
-            return
+        if report is not None:
+            title, button = self.tr("Delete report?"), self.tr("Delete report")
+            text = self.tr("The report about “{topic}” cannot be restored. A memory made from it is kept.")
+            text = text.format(topic=report.title)
+            if not await run_dialog(ConfirmDialog(self._context.dialog_parent, title, text, button)):
+                return
         await self._runner.undo(run.id)
         self._context.notifier.notify(self.tr("Task undone. Its memories are in the Trash."))
-
-    async def _confirm_deletion(self, report: ProducedRecord) -> bool:
-        """Ask the user to confirm the deletion of a report, which does not go to the Trash."""
-        title = self.tr("Delete report?")
-        text = self.tr("The report about “{topic}” cannot be restored. A memory made from it is kept.")
-        return await run_dialog(
-            ConfirmDialog(self._context.dialog_parent, title, text.format(topic=report.title), self.tr("Delete report"))
-        )

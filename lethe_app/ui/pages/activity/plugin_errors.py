@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QCoreApplication, QSize, Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 
 from lethe_app.plugins import PluginError
 from lethe_app.services.background.runner import DisabledTask
@@ -15,6 +15,7 @@ from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_2
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.widgets.card_column import fill_layout
 from lethe_app.ui.widgets.labels import build_small_label
+from lethe_app.ui.widgets.layouts import build_column, build_row
 
 MAX_PROBLEMS = 4
 """Problems that are shown one by one; of the others only the number is shown."""
@@ -34,28 +35,24 @@ class PluginProblem:
     title: str = ""
 
 
-def task_problems(faults: Iterable[tuple[str, str]]) -> list[PluginProblem]:
-    """Return the problems of task plug-ins that could not be loaded, given as (distribution, reason)."""
-    text = _tr("A task of the plug-in “{plugin}” was not loaded. {why} Everything else works.")
-    return [PluginProblem(text.format(plugin=plugin, why=reason)) for plugin, reason in faults]
-
-
-def tool_problems(faults: Sequence[PluginError]) -> list[PluginProblem]:
-    """Return the problems of tool plug-ins that could not be loaded or that failed in use."""
-    not_loaded = _tr("Tools of the plug-in “{plugin}” were not loaded. {why} Everything else works.")
+def list_problems(
+    disabled: Iterable[DisabledTask], task_errors: Iterable[PluginError], tool_errors: Iterable[PluginError]
+) -> list[PluginProblem]:
+    """Return the problems of tasks that were disabled because they failed repeatedly, and of task and tool plug-ins that could
+    not be loaded or that failed in use.
+    """
+    off = _tr("“{task}” of the plug-in “{plugin}” was disabled because it failed repeatedly. {why}")
+    no_task = _tr("A task of the plug-in “{plugin}” was not loaded. {why} Everything else works.")
+    no_tools = _tr("Tools of the plug-in “{plugin}” were not loaded. {why} Everything else works.")
     failed = _tr("The plug-in “{plugin}” failed. {why} The reply was generated without it.")
+    errors = [(no_task, error) for error in task_errors]
+    errors += [(failed if error.in_use else no_tools, error) for error in tool_errors]
     return [
-        PluginProblem((failed if fault.in_use else not_loaded).format(plugin=fault.distribution, why=fault.reason))
-        for fault in faults
-    ]
-
-
-def disabled_problems(disabled: Sequence[DisabledTask]) -> list[PluginProblem]:
-    """Return the problems of tasks that were disabled because they failed repeatedly."""
-    text = _tr("“{task}” of the plug-in “{plugin}” was disabled because it failed repeatedly. {why}")
-    return [
-        PluginProblem(text.format(task=task.title, plugin=task.plugin, why=task.error).strip(), task.task, task.title)
-        for task in disabled
+        *(
+            PluginProblem(off.format(task=task.title, plugin=task.plugin, why=task.error).strip(), task.task, task.title)
+            for task in disabled
+        ),
+        *(PluginProblem(text.format(plugin=error.distribution, why=error.reason)) for text, error in errors),
     ]
 
 
@@ -70,9 +67,7 @@ class FaultList(QWidget):
         self._theme = theme
         self._problems: list[PluginProblem] = []
         self._warning_icons: list[QLabel] = []
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(SPACE_1)
+        self._column = build_column(spacing=SPACE_1, parent=self)
         self.setAccessibleName(_tr("Plug-in problems"))
         self.hide()
 
@@ -100,23 +95,16 @@ class FaultList(QWidget):
             label.setPixmap(pixmap)
 
     def _build_row(self, problem: PluginProblem) -> QWidget:
-        row_widget, icon_label, text_label = QWidget(), QLabel(), build_small_label(problem.text)
+        row, icon_label, text_label = QWidget(), QLabel(), build_small_label(problem.text)
         icon_label.setFixedSize(ICON, ICON)
         self._warning_icons.append(icon_label)
         text_label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        row = QHBoxLayout(row_widget)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(SPACE_2)
-        row.addWidget(icon_label, 0, Qt.AlignmentFlag.AlignTop)
-        row.addWidget(text_label, 1)
+        top = Qt.AlignmentFlag.AlignTop
+        line = build_row((icon_label, 0, top), (text_label, 1), spacing=SPACE_2, parent=row)
         if problem.task:
-            row.addWidget(self._build_enable_button(problem), 0, Qt.AlignmentFlag.AlignTop)
-        return row_widget
-
-    def _build_enable_button(self, problem: PluginProblem) -> QPushButton:
-        button = QPushButton(_tr("Enable again"))
-        button.setProperty("chip", True)
-        button.setAccessibleName(_tr("Enable “{task}” again").format(task=problem.title))
-        emit: Callable[[], None] = lambda: self.enable_requested.emit(problem.task)  # noqa: E731 - one for each line
-        button.clicked.connect(lambda _checked=False: emit())
-        return button
+            button = QPushButton(_tr("Enable again"))
+            button.setProperty("chip", True)
+            button.setAccessibleName(_tr("Enable “{task}” again").format(task=problem.title))
+            button.clicked.connect(lambda _checked=False: self.enable_requested.emit(problem.task))
+            line.addWidget(button, 0, top)
+        return row
