@@ -21,7 +21,6 @@ from lethe_app.domain.prompt import PromptPart
 from lethe_app.paths import Paths
 from lethe_app.ui.chat.memory_card_parts import CollapsibleHeading
 from lethe_app.ui.pages.facts.page import FactPage
-from lethe_app.ui.pages.facts.table_model import FactListView
 from lethe_app.ui.pages.inspector.page import InspectorPage
 from lethe_app.ui.shell.toast import Toast
 from tests.services.past_sessions import hold
@@ -156,12 +155,12 @@ def test_what_is_told_in_passing_to_an_acting_persona_is_listed_and_what_is_said
         await stage.until(lambda: "Tomas: “" in stage.words(page.detail), "it is shown with its source")
         await stage.take_picture("facts-page")
 
-        stage.click(page.filters.chips[FactListView.STORY])
+        stage.click(page.filters.chips["story"])
         assert any("castle" in fact for fact in listed(page))
         assert not set(listed(page)) & set(learnt)
         await stage.take_picture("facts-page-story")
 
-        stage.click(page.filters.chips[FactListView.KNOWN])
+        stage.click(page.filters.chips["known"])
         stage.click(page.extract_button)
         toasts = stage.window.findChildren
         await stage.until(lambda: any("Mira now knows" in toast.text for toast in toasts(Toast)), "it is done")

@@ -17,7 +17,6 @@ from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.facts import ExtractedFact, FactKind
 from lethe_app.services.sessions.editing import FactExtraction
 from lethe_app.ui.pages.facts.page import FactPage
-from lethe_app.ui.pages.facts.table_model import FactListView
 from lethe_app.ui.pages.settings.page import SettingsPage
 from tests.ui.form_fields import field_of, words_in
 from tests.ui.pages.test_sessions import add_conversation, session_page
@@ -165,7 +164,7 @@ async def test_kinds_and_stories_narrow_the_list(tmp_path: Path):
         page.kind_menu.actions_by_value[FactKind.WORK].trigger()
         page.select_record(facts[1].guid)
         await until(lambda: "A new statement about “job of Ines” replaces this fact." in words_in(page.detail))
-        press(page.filters.chips[FactListView.STORY])
+        press(page.filters.chips["story"])
         assert listed(page) == {facts[2].fact}
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Set
-from enum import StrEnum
 from operator import attrgetter
 from typing import Any
 from uuid import UUID
@@ -23,61 +22,49 @@ SUBJECT = 1
 """Index of the column that the list is sorted by at first: what is known of one person stands together."""
 
 
-class FactListView(StrEnum):
-    """View of the facts list; each lists a subset of the facts."""
-
-    KNOWN = "known"
-    PINNED = "pinned"
-    CORE = "core"
-    MINE = "mine"
-    STORY = "story"
-    REPLACED = "replaced"
+def tr(text: str) -> str:
+    """Translate a text in the context of the page; usable before a page exists."""
+    return QCoreApplication.translate("Fact", text)
 
 
 def build_views(core: Set[UUID]) -> ChipFilter[ExtractedFact]:
     """Return the filter by view; `core` are the facts that are in every prompt, which the caller may update in place."""
-    tr = QCoreApplication.translate
     return ChipFilter(
         [
             Chip(
-                FactListView.KNOWN,
-                tr("Fact", "Known"),
+                "known",
+                tr("Known"),
                 lambda fact: not fact.superseded and not fact.in_story,
-                tr("Fact", "Show what the persona knows now"),
+                tr("Show what the persona knows now"),
             ),
             Chip(
-                FactListView.PINNED,
-                tr("Fact", "Pinned"),
+                "pinned",
+                tr("Pinned"),
                 lambda fact: fact.pinned and not fact.superseded,
-                tr("Fact", "Show the facts you have pinned, which are in every prompt"),
-                tr("Fact", "No pinned facts. Pinned facts are always included in the prompt."),
+                tr("Show the facts you have pinned, which are in every prompt"),
+                tr("No pinned facts. Pinned facts are always included in the prompt."),
             ),
+            Chip("core", tr("Always included"), lambda fact: fact.guid in core, tr("Show the facts that are in every prompt")),
             Chip(
-                FactListView.CORE,
-                tr("Fact", "Always included"),
-                lambda fact: fact.guid in core,
-                tr("Fact", "Show the facts that are in every prompt"),
-            ),
-            Chip(
-                FactListView.MINE,
-                tr("Fact", "Added by you"),
+                "mine",
+                tr("Added by you"),
                 lambda fact: fact.made_by is MadeBy.USER and not fact.superseded,
-                tr("Fact", "Show the facts you have written or changed"),
-                tr("Fact", "You have not added any facts yet."),
+                tr("Show the facts you have written or changed"),
+                tr("You have not added any facts yet."),
             ),
             Chip(
-                FactListView.STORY,
-                tr("Fact", "Roleplay"),
+                "story",
+                tr("Roleplay"),
                 lambda fact: fact.in_story and not fact.superseded,
-                tr("Fact", "Show what was said in character; it stays in its conversation"),
-                tr("Fact", "No facts from roleplay yet. Facts said in character stay in their conversation."),
+                tr("Show what was said in character; it stays in its conversation"),
+                tr("No facts from roleplay yet. Facts said in character stay in their conversation."),
             ),
             Chip(
-                FactListView.REPLACED,
-                tr("Fact", "Replaced"),
+                "replaced",
+                tr("Replaced"),
                 lambda fact: fact.superseded,
-                tr("Fact", "Show what newer facts have replaced"),
-                tr("Fact", "No fact has been replaced by a newer one yet."),
+                tr("Show what newer facts have replaced"),
+                tr("No fact has been replaced by a newer one yet."),
             ),
         ],
         Checked.ONE,
@@ -86,7 +73,6 @@ def build_views(core: Set[UUID]) -> ChipFilter[ExtractedFact]:
 
 def build_columns(theme: Theme, core: Set[UUID]) -> list[Column[ExtractedFact]]:
     """Return the columns; `core` is read again for every row drawn, so the caller may update it in place."""
-    tr = QCoreApplication.translate
 
     def row_icon(fact: ExtractedFact) -> Any:  # noqa: ANN401 - Qt's own type
         colour = theme.palette.amber if fact.pinned or fact.guid in core else theme.palette.muted
@@ -100,21 +86,20 @@ def build_columns(theme: Theme, core: Set[UUID]) -> list[Column[ExtractedFact]]:
     mentions: Callable[[ExtractedFact], str] = lambda fact: str(fact.reference_count)  # noqa: E731 - short
     return [
         # Many facts are long quotations.
-        Column(tr("Fact", "Fact"), one_line, width=0, min_width=480, colour=text_colour, icon=row_icon),
-        Column(tr("Fact", "About"), name_subject, width=128, hides_at=4),
-        Column(tr("Fact", "Type"), format_kind_or_nothing, width=128, hides_at=2, is_optional=True),
-        Column(tr("Fact", "Last seen"), last_seen, attrgetter("last_seen"), width=112, hides_at=3),
-        Column(tr("Fact", "Mentions"), mentions, attrgetter("reference_count"), width=84, hides_at=1, is_right_aligned=True),
+        Column(tr("Fact"), one_line, width=0, min_width=480, colour=text_colour, icon=row_icon),
+        Column(tr("About"), name_subject, width=128, hides_at=4),
+        Column(tr("Type"), format_kind_or_nothing, width=128, hides_at=2, is_optional=True),
+        Column(tr("Last seen"), last_seen, attrgetter("last_seen"), width=112, hides_at=3),
+        Column(tr("Mentions"), mentions, attrgetter("reference_count"), width=84, hides_at=1, is_right_aligned=True),
     ]
 
 
 def format_maker(maker: MadeBy) -> str:
     """Return the display name of a fact's author."""
-    tr = QCoreApplication.translate
     return {
-        MadeBy.RULES: tr("Fact", "Extracted without a model"),
-        MadeBy.MODEL: tr("Fact", "Extracted by a model"),
-        MadeBy.USER: tr("Fact", "Written by you"),
+        MadeBy.RULES: tr("Extracted without a model"),
+        MadeBy.MODEL: tr("Extracted by a model"),
+        MadeBy.USER: tr("Written by you"),
     }[maker]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from operator import attrgetter
 from typing import Any
 
@@ -19,57 +18,58 @@ from lethe_app.ui.pages.record_page.filters import Chip, ChipFilter
 from lethe_app.ui.widgets.table_model import Column
 
 
+def tr(text: str) -> str:
+    """Translate a text in the context of the page; usable before a page exists."""
+    return QCoreApplication.translate("Session", text)
+
+
 def format_part(part: SessionPart) -> str:
     """Return the display name of a session part, such as “Title” or “Summary”."""
-    tr = QCoreApplication.translate
     return {
-        SessionPart.TITLE: tr("Session", "Title"),
-        SessionPart.SUMMARY: tr("Session", "Summary"),
-        SessionPart.KEYWORDS: tr("Session", "Keywords"),
-        SessionPart.GOALS: tr("Session", "Plans"),
-        SessionPart.RELEVANCE: tr("Session", "Importance"),
-        SessionPart.ROLEPLAY: tr("Session", "Roleplay"),
-        SessionPart.FACTS: tr("Session", "Facts"),
+        SessionPart.TITLE: tr("Title"),
+        SessionPart.SUMMARY: tr("Summary"),
+        SessionPart.KEYWORDS: tr("Keywords"),
+        SessionPart.GOALS: tr("Plans"),
+        SessionPart.RELEVANCE: tr("Importance"),
+        SessionPart.ROLEPLAY: tr("Roleplay"),
+        SessionPart.FACTS: tr("Facts"),
     }[part]
 
 
 def format_part_record(record: PartRecord | None) -> str:
     """Return the author of a part, and whether generation is pending or has failed."""
-    tr = QCoreApplication.translate
     if record is None:
-        return tr("Session", "not generated yet")
+        return tr("not generated yet")
     author = {
-        MadeBy.RULES: tr("Session", "extracted from the messages"),
-        MadeBy.MODEL: tr("Session", "by {model}").format(model=record.maker or tr("Session", "a model")),
-        MadeBy.USER: tr("Session", "by you"),
+        MadeBy.RULES: tr("extracted from the messages"),
+        MadeBy.MODEL: tr("by {model}").format(model=record.maker or tr("a model")),
+        MadeBy.USER: tr("by you"),
     }[record.made_by]
     if record.state is PartState.PENDING:
-        return tr("Session", "{by}; a model can improve it").format(by=author)
+        return tr("{by}; a model can improve it").format(by=author)
     if record.state is PartState.FAILED:
-        return tr("Session", "{by}; the model failed").format(by=author)
+        return tr("{by}; the model failed").format(by=author)
     return author
 
 
 def format_maker(maker: DescriptionAuthor) -> str:
     """Return the author of the summary for a column; empty if there is none yet, or if it is made of the messages' words."""
-    tr = QCoreApplication.translate
     return {
         DescriptionAuthor.NOBODY: "",
         DescriptionAuthor.RULES: "",
-        DescriptionAuthor.MODEL: tr("Session", "by a model"),
-        DescriptionAuthor.USER: tr("Session", "by you"),
+        DescriptionAuthor.MODEL: tr("by a model"),
+        DescriptionAuthor.USER: tr("by you"),
     }[maker]
 
 
 def format_line_marks(line: SessionLine) -> str:
     """Return the marks of a session for a column."""
-    tr = QCoreApplication.translate
     marks = [
-        (line.is_roleplay, tr("Session", "roleplay")),
-        (line.sticky, tr("Session", "always included")),
-        (line.protected, tr("Session", "protected")),
-        (not line.archived, tr("Session", "open")),
-        (bool(line.failed), tr("Session", "incomplete")),
+        (line.is_roleplay, tr("roleplay")),
+        (line.sticky, tr("always included")),
+        (line.protected, tr("protected")),
+        (not line.archived, tr("open")),
+        (bool(line.failed), tr("incomplete")),
     ]
     return ", ".join(words for is_set, words in marks if is_set)
 
@@ -83,56 +83,29 @@ MIN_SHOWN_RELEVANCE, MAX_RELEVANCE = 3, 5
 """Lowest relevance that the list shows, and the highest there is."""
 
 
-class SessionMark(StrEnum):
-    """Property of a session that can be filtered by."""
-
-    ROLEPLAY = "roleplay"
-    STICKY = "sticky"
-    PROTECTED = "protected"
-    OPEN = "open"
-    MINE = "mine"
-    FAILED = "failed"
-
-
 def build_mark_filter(parent: QObject) -> ChipFilter[SessionLine]:
     """Return the chips for marks, all of which a session has to have."""
-    tr = QCoreApplication.translate
     chips = [
+        Chip("roleplay", tr("Roleplay"), attrgetter("is_roleplay"), tr("Show only conversations in character")),
+        Chip("sticky", tr("Always included"), attrgetter("sticky"), tr("Show only conversations that are in every prompt")),
         Chip(
-            SessionMark.ROLEPLAY,
-            tr("Session", "Roleplay"),
-            attrgetter("is_roleplay"),
-            tr("Session", "Show only conversations in character"),
-        ),
-        Chip(
-            SessionMark.STICKY,
-            tr("Session", "Always included"),
-            attrgetter("sticky"),
-            tr("Session", "Show only conversations that are in every prompt"),
-        ),
-        Chip(
-            SessionMark.PROTECTED,
-            tr("Session", "Protected"),
+            "protected",
+            tr("Protected"),
             attrgetter("protected"),
-            tr("Session", "Show only conversations that nothing but you changes or removes"),
+            tr("Show only conversations that nothing but you changes or removes"),
         ),
+        Chip("open", tr("Open"), lambda line: not line.archived, tr("Show only conversations that have not ended yet")),
         Chip(
-            SessionMark.OPEN,
-            tr("Session", "Open"),
-            lambda line: not line.archived,
-            tr("Session", "Show only conversations that have not ended yet"),
-        ),
-        Chip(
-            SessionMark.MINE,
-            tr("Session", "Edited by you"),
+            "mine",
+            tr("Edited by you"),
             lambda line: line.maker is DescriptionAuthor.USER,
-            tr("Session", "Show only conversations whose summary you have changed"),
+            tr("Show only conversations whose summary you have changed"),
         ),
         Chip(
-            SessionMark.FAILED,
-            tr("Session", "Incomplete"),
+            "failed",
+            tr("Incomplete"),
             lambda line: bool(line.failed),
-            tr("Session", "Show only conversations of which a part could not be written"),
+            tr("Show only conversations of which a part could not be written"),
         ),
     ]
     return ChipFilter(chips, parent=parent)
@@ -140,7 +113,6 @@ def build_mark_filter(parent: QObject) -> ChipFilter[SessionLine]:
 
 def build_columns(theme: Theme) -> list[Column[SessionLine]]:
     """Return the columns of the list of sessions."""
-    tr = QCoreApplication.translate
 
     def row_icon(line: SessionLine) -> Any:  # noqa: ANN401 - Qt's own type
         return load_icon("pin" if line.sticky else "thought", theme.palette.amber if line.sticky else theme.palette.muted)
@@ -156,10 +128,10 @@ def build_columns(theme: Theme) -> list[Column[SessionLine]]:
         return f"{line.relevance} / {MAX_RELEVANCE}" if line.relevance >= MIN_SHOWN_RELEVANCE else ""
 
     return [
-        Column(tr("Session", "Conversation"), session_title, width=0, min_width=300, colour=title_colour, icon=row_icon),
-        Column(tr("Session", "Last active"), lambda line: format_date(line.last), attrgetter("last"), width=112, hides_at=5),
+        Column(tr("Conversation"), session_title, width=0, min_width=300, colour=title_colour, icon=row_icon),
+        Column(tr("Last active"), lambda line: format_date(line.last), attrgetter("last"), width=112, hides_at=5),
         Column(
-            tr("Session", "Messages"),
+            tr("Messages"),
             lambda line: QLocale().toString(line.messages),
             attrgetter("messages"),
             width=98,
@@ -167,21 +139,10 @@ def build_columns(theme: Theme) -> list[Column[SessionLine]]:
             is_right_aligned=True,
         ),
         Column(
-            tr("Session", "Importance"),
-            relevance,
-            attrgetter("relevance"),
-            width=96,
-            hides_at=1,
-            is_optional=True,
-            is_right_aligned=True,
+            tr("Importance"), relevance, attrgetter("relevance"), width=96, hides_at=1, is_optional=True, is_right_aligned=True
         ),
-        Column(tr("Session", "Status"), format_line_marks, width=150, hides_at=3, is_optional=True, colour=status_colour),
+        Column(tr("Status"), format_line_marks, width=150, hides_at=3, is_optional=True, colour=status_colour),
         Column(
-            tr("Session", "Summary"),
-            lambda line: format_maker(line.maker),
-            attrgetter("maker"),
-            width=112,
-            hides_at=2,
-            is_optional=True,
+            tr("Summary"), lambda line: format_maker(line.maker), attrgetter("maker"), width=112, hides_at=2, is_optional=True
         ),
     ]

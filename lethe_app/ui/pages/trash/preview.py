@@ -15,7 +15,6 @@ from PySide6.QtWidgets import QWidget
 from lethe_app.domain.changes import Trashed, TrashKind
 from lethe_app.ui.core.formatting import format_count, format_message_count
 from lethe_app.ui.core.labels.dates import format_date_time
-from lethe_app.ui.widgets.card_column import create_card
 from lethe_app.ui.widgets.detail_pane import DetailPane
 from lethe_app.ui.widgets.labels import build_small_label, create_text_label
 
@@ -36,32 +35,35 @@ EMPHASIS = re.compile(r"\*+(\S(?:[^*\n]*\S)?)\*+")
 """Text between the asterisks of an action or of an emphasis."""
 
 
+def tr(text: str) -> str:
+    """Translate a text in the context of the page; usable before a page exists."""
+    return QCoreApplication.translate("Trash", text)
+
+
 def format_kind(kind: TrashKind) -> str:
     """Return the display name of a kind of item, such as “Conversation” or “World”."""
-    tr = QCoreApplication.translate
     return {
-        TrashKind.CONVERSATION: tr("Trash", "Conversation"),
-        TrashKind.MESSAGE: tr("Trash", "Message"),
-        TrashKind.MEMORY: tr("Trash", "Memory"),
-        TrashKind.FACT: tr("Trash", "Fact"),
-        TrashKind.PERSONA: tr("Trash", "Persona"),
-        TrashKind.USER_PERSONA: tr("Trash", "User persona"),
-        TrashKind.WORLD: tr("Trash", "World"),
-        TrashKind.PRESET: tr("Trash", "Preset"),
-        TrashKind.NOTEBOOK: tr("Trash", "Notebook"),
-        TrashKind.FILE: tr("Trash", "Damaged file"),
+        TrashKind.CONVERSATION: tr("Conversation"),
+        TrashKind.MESSAGE: tr("Message"),
+        TrashKind.MEMORY: tr("Memory"),
+        TrashKind.FACT: tr("Fact"),
+        TrashKind.PERSONA: tr("Persona"),
+        TrashKind.USER_PERSONA: tr("User persona"),
+        TrashKind.WORLD: tr("World"),
+        TrashKind.PRESET: tr("Preset"),
+        TrashKind.NOTEBOOK: tr("Notebook"),
+        TrashKind.FILE: tr("Damaged file"),
     }[kind]
 
 
 def item_title(item: Trashed) -> str:
     """Return the name or first words of an item without markup."""
     plain_title = " ".join(item.title.replace("*", "").replace("#", "").split()).strip('“”"_> ')
-    return plain_title or QCoreApplication.translate("Trash", "Untitled")
+    return plain_title or tr("Untitled")
 
 
 def format_origin(item: Trashed, names: Mapping[str, str]) -> str:
     """Return the persona or conversation that the item belonged to."""
-    tr = QCoreApplication.translate
     name = names.get(item.persona_id, item.persona_id.capitalize())
     match item.kind:
         case TrashKind.CONVERSATION:
@@ -69,7 +71,7 @@ def format_origin(item: Trashed, names: Mapping[str, str]) -> str:
         case TrashKind.MESSAGE:
             return f"{name}, “{item.place}”" if item.place else name
         case TrashKind.PERSONA if item.count:
-            return format_count(item.count, tr("Trash", "with {n} conversation"), tr("Trash", "with {n} conversations"))
+            return format_count(item.count, tr("with {n} conversation"), tr("with {n} conversations"))
         case _:
             return name
 
@@ -79,29 +81,21 @@ def format_time_left(item: Trashed, days: int, current_time: datetime) -> str:
     if not days:
         return ""
     days_left = ceil((item.when + timedelta(days=days) - current_time) / timedelta(days=1))
-    tr = QCoreApplication.translate
     if days_left < 1:
-        return tr("Trash", "today")
-    return format_count(days_left, tr("Trash", "in {n} day"), tr("Trash", "in {n} days"))
-
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("Trash", text)
+        return tr("today")
+    return format_count(days_left, tr("in {n} day"), tr("in {n} days"))
 
 
 class TrashPreview(DetailPane):
     """Detail pane of the selected item."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(_tr("Select an item to see what it contains."), MIN_WIDTH, WIDTH, parent)
-        card, column = create_card()
+        super().__init__(tr("Select an item to see what it contains."), MIN_WIDTH, WIDTH, parent)
         self.title, self.origin = create_text_label("", "section"), build_small_label("")
         self.text = create_text_label("")
         self.text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.text.setAccessibleName(_tr("Preview"))
-        for label in (self.title, self.origin, self.text):
-            column.addWidget(label)
-        self._sheet.add_widget(card)
+        self.text.setAccessibleName(tr("Preview"))
+        self.add_card(self.title, self.origin, self.text)
 
     def show_item(self, item: Trashed | None, names: Mapping[str, str]) -> None:
         """Show an item, without its text until `show_text`; None shows the placeholder."""
@@ -114,4 +108,4 @@ class TrashPreview(DetailPane):
         self.text.clear()
 
     def show_text(self, text: str) -> None:
-        self.text.setText(EMPHASIS.sub(r"\1", text) or _tr("No text."))
+        self.text.setText(EMPHASIS.sub(r"\1", text) or tr("No text."))
