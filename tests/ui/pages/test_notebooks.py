@@ -11,7 +11,7 @@ import pytest
 from PySide6.QtCore import QDate, QLocale, Qt
 from PySide6.QtGui import QColor, QPixmap
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QMenu, QPushButton
+from PySide6.QtWidgets import QPushButton
 
 from lethe_app.brain.notebooks.document import Conclusion
 from lethe_app.domain.clock import now
@@ -80,23 +80,6 @@ async def test_dates_are_written_out_for_reading_and_stay_as_they_are_in_the_fil
         today = QLocale().toString(QDate.currentDate(), "d MMM yyyy")
         assert f"Broth is homemade. ({today})" in page.reader.toPlainText()
         assert f"Broth is homemade. ({now().date().isoformat()})" in path.read_text(encoding="utf-8")
-
-
-async def test_without_notebooks_there_are_no_buttons_for_them(tmp_path: Path):
-    async with opened(tmp_path) as scene:
-        scene.window.window_actions["notebooks"].trigger()
-        page = scene.page
-        assert isinstance(page, NotebookPage)
-        buttons = [page.button(title) for title in ("Edit", "Rename…", "Merge", "Split", "Delete")]
-        assert all(button.isHidden() for button in buttons)
-
-        await scene.services.notebooks.create("mira", "Garden", [Conclusion("The well runs dry.", now().date())])
-        await until(lambda: page.rows.visible_rows and page.button("Edit").isVisible())
-        assert page.button("Merge").isHidden()
-        await until(page.button("Delete").isEnabled)
-        assert page.button("Split").toolTip() == "Notebooks of 6 lines or more can be split by subject"
-        page.search.setText("violin")
-        await until(lambda: not page.button("Delete").isEnabled())
 
 
 async def test_what_another_program_writes_is_shown_and_what_is_typed_meanwhile_stays(tmp_path: Path):
@@ -288,11 +271,6 @@ async def test_a_file_that_cannot_be_read_is_named(tmp_path: Path):
         assert titles(page) == ["Garden"]
 
 
-async def test_every_control_has_a_name(tmp_path: Path):
-    async with written(tmp_path) as (_scene, page):
-        assert all(widget.accessibleName() for widget in (page.table, page.editor, page.persona_selector))
-
-
 async def test_a_notebook_is_rendered_until_it_is_to_be_edited(tmp_path: Path):
     async with written(tmp_path) as (_scene, page):
         choose(page, next(one.name for one in page.rows.visible_rows if one.notebook.title == "Cooking"))
@@ -327,15 +305,9 @@ def test_a_rendered_notebook_loads_no_image_and_shows_html_as_text(qtbot, tmp_pa
     assert all(shown.pixelColor(x, y) != QColor("red") for x in range(0, 300, 4) for y in range(0, 200, 4))
 
 
-async def test_the_menu_and_the_keys_do_what_the_buttons_do(tmp_path: Path):
+async def test_enter_edits_esc_ends_it_and_f2_renames(tmp_path: Path):
     async with written(tmp_path) as (scene, page):
         choose(page, "garden")
-        page.table.menu_requested.emit(page.table.mapToGlobal(page.table.rect().center()))
-        menu = next(menu for menu in page.findChildren(QMenu) if menu.isVisible())
-        entries = {action.text(): action.isEnabled() for action in menu.actions()}
-        assert entries == {"Edit\tEnter": True, "Rename…\tF2": True, "Merge": False, "Split": False, "Delete\tDel": True}
-        menu.close()
-
         QTest.keyClick(page.table, Qt.Key.Key_Return)
         assert scene.window.focusWidget() is page.editor
         assert page.editor.textCursor().atEnd(), "not before the title"

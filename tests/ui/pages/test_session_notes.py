@@ -6,11 +6,9 @@ from pathlib import Path
 from uuid import UUID
 
 import pytest
-from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPlainTextEdit
 
-from lethe_app.errors import DiskFull
 from lethe_app.ui.pages.sessions.notes import NOTES_FIELD, format_notes, parse_notes
 from lethe_app.ui.pages.sessions.page import SessionPage
 from tests.ui.window_scene import Scene, opened, until
@@ -49,17 +47,6 @@ async def test_a_note_is_corrected_kept_and_undone(tmp_path: Path):
         assert await scene.services.memory_lookup.load_notes(guid) == {"home": "Porto", "mood": "tired"}
 
 
-async def test_what_was_just_typed_is_kept_when_the_page_is_left(tmp_path: Path):
-    async with opened(tmp_path) as scene:
-        page, field, guid = await noted(scene)
-        QTest.keyClicks(field, "dog: Bruno")
-
-        QTest.keyClick(page, Qt.Key.Key_Escape)
-        await until(lambda: scene.page is None)
-
-        assert await scene.services.memory_lookup.load_notes(guid) == {"dog": "Bruno"}
-
-
 def test_lines_are_read_as_people_write_them():
     reported = parse_notes("home : Porto\n\nlikes tea\nhates rain\nmood:")
 
@@ -72,20 +59,3 @@ def test_notes_made_by_rules_are_named_in_words_and_kept_under_their_name():
 
     assert format_notes(notes) == "your name: Sam\ncurrent quest: find the lantern"
     assert parse_notes(format_notes(notes)) == notes
-
-
-async def test_notes_that_could_not_be_stored_wait_for_another_try(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    async with opened(tmp_path) as scene:
-        page, field, guid = await noted(scene)
-
-        async def full(*_what: object) -> None:
-            raise DiskFull("The disk is full.")
-
-        with monkeypatch.context() as broken:
-            broken.setattr(scene.services.memory_lookup, "write_notes", full)
-            QTest.keyClicks(field, "dog: Bruno")
-            await page.saver.save()
-        assert [toast.text for toast in scene.toasts] == ["The disk is full."]
-        await page.saver.save()
-
-        assert await scene.services.memory_lookup.load_notes(guid) == {"dog": "Bruno"}
