@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from PySide6.QtCore import QEvent, QRect
 from PySide6.QtWidgets import QApplication, QDialog, QWidget
@@ -23,6 +24,8 @@ from lethe_app.ui.controllers.window_controller import WindowController
 from lethe_app.ui.pages.page import Page
 from lethe_app.ui.shell.main_window import MainWindow
 from lethe_app.ui.shell.toast import Toast
+
+PageKind = TypeVar("PageKind", bound=Page)
 
 
 @dataclass
@@ -67,6 +70,13 @@ class Scene:
     @property
     def is_replying(self) -> bool:
         return self.controller.is_replying
+
+    def open_page(self, action: str, kind: type[PageKind]) -> PageKind:
+        """Open a page by the action of the window that leads to it."""
+        self.window.window_actions[action].trigger()
+        page = self.page
+        assert isinstance(page, kind)
+        return page
 
     async def close_controller(self) -> None:
         """Disconnect the window from the services, as at the end of the program."""

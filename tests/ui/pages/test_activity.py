@@ -29,14 +29,13 @@ from lethe_app.errors import LetheError
 from lethe_app.plugins import PluginError
 from lethe_app.services.background.activity_log import ActivityLog
 from lethe_app.ui.core.labels.dates import format_date_time, format_time
+from lethe_app.ui.core.routes import NotebooksRoute, ResearchRoute
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog
 from lethe_app.ui.pages.activity.detail import item_route
 from lethe_app.ui.pages.activity.labels import format_due, format_usual_cost
 from lethe_app.ui.pages.activity.page import COST, DUE, ActivityPage
 from lethe_app.ui.pages.memories.page import MemoryPage
-from lethe_app.ui.pages.notebooks.page import NotebookPage
 from lethe_app.ui.pages.personas.page import PersonaPage
-from lethe_app.ui.pages.research.page import ResearchPage
 from tests.services.tasks import Clock, Scripted, TaskAction
 from tests.ui.activity_rows import activity_rows
 from tests.ui.window_scene import Scene, opened, until
@@ -258,9 +257,7 @@ async def test_tasks_are_chosen_by_ticking_them_and_an_unknown_one_stays(tmp_pat
     async with opened(tmp_path / "home", script) as scene:
         mira = await scene.services.library.persona("mira")
         await scene.services.library.save_persona(mira.model_copy(update={"agent_tasks": ["gardening"]}))
-        scene.window.window_actions["persona_editor"].trigger()
-        page = scene.page
-        assert isinstance(page, PersonaPage)
+        page = scene.open_page("persona_editor", PersonaPage)
         await until(lambda: page.is_loaded)
 
         page.sheet.field("agent_tasks").box_for("thoughts").click()
@@ -300,16 +297,8 @@ async def test_what_notebooks_and_research_do_is_told_and_leads_there(tmp_path: 
         assert {cell(page, row, "Task") for row in range(2)} == {"Notebooks", "Research"}
         by_task = {run.task: run for run in page.rows.all_rows}
 
-        scene.controller.pages.navigator.open(item_route(by_task["notebooks"], by_task["notebooks"].made[0]))
-        notebooks = scene.page
-        assert isinstance(notebooks, NotebookPage)
-        await until(lambda: notebooks.table.current_row is not None and notebooks.table.current_row.name == name)
-
-        page = await page_of(scene)
-        scene.controller.pages.navigator.open(item_route(by_task["deep_research"], by_task["deep_research"].made[0]))
-        research = scene.page
-        assert isinstance(research, ResearchPage)
-        await until(lambda: research.table.current_row is not None and research.table.current_row.id == inquiry.id)
+        routes = [item_route(run, run.made[0]) for run in (by_task["notebooks"], by_task["deep_research"])]
+        assert routes == [NotebooksRoute("mira", name), ResearchRoute(inquiry.id)]
 
 
 async def test_a_report_is_let_go_only_after_a_question(tmp_path: Path, script: Path):

@@ -31,9 +31,7 @@ async def dreamt(home: Path, script: Path) -> AsyncIterator[tuple[Scene, DreamPa
     async with opened(home, script) as scene:
         for content in (FERRY, FERRY, LAMP, LAMP):
             await scene.services.memory.memorize("mira", MemoryUnit(content=content, made_by="journal"), check=False)
-        scene.window.window_actions["dreams"].trigger()
-        page = scene.page
-        assert isinstance(page, DreamPage)
+        page = scene.open_page("dreams", DreamPage)
         await until(lambda: page.persona_selector.persona_id == "mira" and page.button("Dream now").isEnabled())
         QTest.mouseClick(page.button("Dream now"), Qt.MouseButton.LeftButton)
         looking = asyncio.ensure_future(scene.services.background_runner.run_next_task())

@@ -38,9 +38,7 @@ async def facts_of(
         session = await add_conversation(scene, "An evening", *lines)
         if archived:
             await scene.services.archive_queue.archive_session(session.guid)
-        scene.window.window_actions["facts"].trigger()
-        page = scene.page
-        assert isinstance(page, FactPage)
+        page = scene.open_page("facts", FactPage)
         await until(lambda: page.persona_selector.persona_name == "Mira" and page.core_label.text())
         yield scene, page
 
@@ -203,9 +201,7 @@ async def test_ticking_roleplay_in_the_window_moves_the_facts_and_undo_moves_the
 
 async def test_a_distance_is_an_advanced_setting(tmp_path: Path):
     async with opened(tmp_path) as scene:
-        scene.window.window_actions["settings"].trigger()
-        page = scene.page
-        assert isinstance(page, SettingsPage)
+        page = scene.open_page("settings", SettingsPage)
         await until(lambda: page.sections.currentRow() == 0)
         page.show_setting("fact_retrieval")
         field = field_of(page, "rag_distance")

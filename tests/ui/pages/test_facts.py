@@ -45,9 +45,7 @@ async def browsing(home: Path, script: Path) -> AsyncIterator[tuple[Scene, FactP
         cats = extracted_fact("Tomas has three cats.", session, message)
         old = extracted_fact("Tomas has two cats.", session, message, superseded=True, superseded_by=cats.guid)
         await scene.services.fact_store.save_facts("mira", bees, cats, old)
-        scene.window.window_actions["facts"].trigger()
-        page = scene.page
-        assert isinstance(page, FactPage)
+        page = scene.open_page("facts", FactPage)
         await until(
             lambda: page.rows.row_total == 3 and page.persona_selector.persona_name == "Mira" and page.core_label.text()
         )

@@ -34,10 +34,7 @@ async def objected(scene: Scene, said: str, recalled: str) -> Message:
 
 
 async def objection_page(scene: Scene) -> IrrelevantMemoriesPage:
-    scene.window.window_actions["irrelevant_memories"].trigger()
-    page = scene.page
-    assert isinstance(page, IrrelevantMemoriesPage)
-    return page
+    return scene.open_page("irrelevant_memories", IrrelevantMemoriesPage)
 
 
 async def test_an_objection_is_taken_back_and_made_again(tmp_path: Path):

@@ -46,9 +46,7 @@ async def browsing(home: Path, script: Path, *memories: MemoryUnit) -> AsyncIter
     async with opened(home, script) as scene:
         for memory in memories:
             await scene.services.memory.memorize("mira", memory, check=False)
-        scene.window.window_actions["memories"].trigger()
-        page = scene.page
-        assert isinstance(page, MemoryPage)
+        page = scene.open_page("memories", MemoryPage)
         await until(lambda: len(names(page)) == len(memories) and page.persona_selector.persona_name == "Mira")
         yield scene, page
 

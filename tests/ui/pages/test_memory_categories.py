@@ -26,9 +26,7 @@ ROPE = MemoryUnit(name="Rope", content="It is wet.")
 async def page_of(scene: Scene, *memories: MemoryUnit) -> MemoryPage:
     for memory in memories:
         await scene.services.memory.memorize("mira", memory, check=False)
-    scene.window.window_actions["memories"].trigger()
-    page = scene.page
-    assert isinstance(page, MemoryPage)
+    page = scene.open_page("memories", MemoryPage)
     await until(lambda: page.rows.row_total >= len(memories) and page.filed_filter.count() > 1)
     return page
 

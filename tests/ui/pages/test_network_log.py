@@ -37,10 +37,7 @@ async def leave(scene: Scene, one: OutgoingRequest, **end: object) -> None:
 
 
 async def page_of(scene: Scene) -> NetworkLogPage:
-    scene.window.window_actions["network_log"].trigger()
-    await until(lambda: isinstance(scene.page, NetworkLogPage))
-    page = scene.page
-    assert isinstance(page, NetworkLogPage)
+    page = scene.open_page("network_log", NetworkLogPage)
     await until(page.day_label.text)
     return page
 

@@ -32,9 +32,7 @@ async def written(home: Path) -> AsyncIterator[tuple[Scene, NotebookPage]]:
         for title, lines in (("Garden", ("The well runs dry.", "Quinces are ripe.", "The shed leaks.")), ("Cooking", RICE)):
             await scene.services.notebooks.create("mira", title, [Conclusion(text, now().date()) for text in lines])
         scene.window.resize(1100, 800)
-        scene.window.window_actions["notebooks"].trigger()
-        page = scene.page
-        assert isinstance(page, NotebookPage)
+        page = scene.open_page("notebooks", NotebookPage)
         await until(lambda: len(page.rows.visible_rows) == 2 and page.editor.text)
         yield scene, page
 

@@ -45,9 +45,7 @@ async def asked(home: Path, script: Path, *, known: bool = True) -> AsyncIterato
         await scene.services.preferences.set(user_persona="tomas")
         if known:
             await tell(scene)
-        scene.window.window_actions["overview"].trigger()
-        page = scene.page
-        assert isinstance(page, OverviewPage)
+        page = scene.open_page("overview", OverviewPage)
         await until(
             lambda: (
                 page.persona_selector.persona_name == "Mira" and (page.fact_list.lines or not known) and "Mira" in page.markdown

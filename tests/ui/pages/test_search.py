@@ -52,10 +52,7 @@ async def add_conversation(
 
 
 def search_page(scene: Scene) -> SearchPage:
-    scene.window.window_actions["search_everything"].trigger()
-    page = scene.page
-    assert isinstance(page, SearchPage)
-    return page
+    return scene.open_page("search_everything", SearchPage)
 
 
 def texts(page: SearchPage) -> list[str]:
@@ -236,9 +233,7 @@ async def test_a_passage_found_from_its_page_replaces_the_answer_there(tmp_path:
         file = tmp_path / "Manual.md"
         file.write_text("# Pump\n\nThe pump is primed.\n\n# Bell\n\nThe quillon struck a bell.\n", encoding="utf-8")
         document = await scene.services.documents.add("mira", file)
-        scene.window.window_actions["documents"].trigger()
-        shown = scene.page
-        assert isinstance(shown, DocumentsPage)
+        shown = scene.open_page("documents", DocumentsPage)
         await until(lambda: shown.rows.row_total)
         QTest.keyClicks(shown.question, "How is the pump primed?")
         await until(lambda: shown.detail.document is None)
@@ -259,9 +254,7 @@ async def test_another_passage_of_the_document_on_display_is_shown(tmp_path: Pat
         file = tmp_path / "Manual.md"
         file.write_text("# Pump\n\nThe pump is primed.\n\n# Bell\n\nThe quillon struck a bell.\n", encoding="utf-8")
         document = await scene.services.documents.add("mira", file)
-        scene.window.window_actions["documents"].trigger()
-        shown = scene.page
-        assert isinstance(shown, DocumentsPage)
+        shown = scene.open_page("documents", DocumentsPage)
         await until(lambda: shown.rows.row_total)
         shown.table.select_row(document.guid)
         await until(lambda: any(label.text() == "How it begins" for label in shown.detail.findChildren(QLabel)))
@@ -440,9 +433,7 @@ async def test_a_fact_is_found_from_its_page_selected_there_and_gone_from_the_re
     async with opened(tmp_path) as scene:
         accordion = await scene.services.facts.add("mira", "Tomas plays the accordion.")
         await scene.services.facts.add("mira", "Tomas likes owls.")
-        scene.window.window_actions["facts"].trigger()
-        facts = scene.page
-        assert isinstance(facts, FactPage)
+        facts = scene.open_page("facts", FactPage)
         await until(lambda: facts.rows.row_total == 2)
         facts.select_record(next(fact.guid for fact in facts.rows.all_rows if fact.guid != accordion.guid))
         page = search_page(scene)

@@ -21,9 +21,7 @@ async def noted(scene: Scene, **notes: str) -> tuple[SessionPage, QPlainTextEdit
     open_now = scene.session
     assert open_now is not None
     await scene.services.memory_lookup.write_notes(open_now.guid, notes)
-    scene.window.window_actions["conversations"].trigger()
-    page = scene.page
-    assert isinstance(page, SessionPage)
+    page = scene.open_page("conversations", SessionPage)
     await until(lambda: page.detail.session is not None)
     field = page.detail.notes.form.field_widget(NOTES_FIELD)
     assert isinstance(field, QPlainTextEdit)

@@ -46,9 +46,7 @@ async def add_conversation(scene: Scene, title: str, *lines: str, days: float = 
 
 
 async def session_page(scene: Scene, session: ChatSession) -> SessionPage:
-    scene.window.window_actions["conversations"].trigger()
-    page = scene.page
-    assert isinstance(page, SessionPage)
+    page = scene.open_page("conversations", SessionPage)
     await shown(page, session)
     return page
 

@@ -132,9 +132,7 @@ async def test_a_memory_that_is_asked_for_is_seen_in_a_narrow_window(tmp_path: P
 async def test_all_options_of_a_world_entry_fit_into_its_panel(tmp_path: Path):
     async with opened(tmp_path) as scene:
         scene.window.resize(1280, 800)
-        scene.window.window_actions["worlds"].trigger()
-        page = scene.page
-        assert isinstance(page, WorldPage)
+        page = scene.open_page("worlds", WorldPage)
         await until(lambda: page.rows.visible_rows)
         page.table.select_entry(page.rows.visible_rows[0].guid)
         await until(page.detail.isVisible)

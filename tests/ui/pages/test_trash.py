@@ -32,9 +32,7 @@ async def add_conversation(scene: Scene, title: str, *lines: str) -> ChatSession
 
 
 async def trash_page(scene: Scene, count: int) -> TrashPage:
-    scene.window.window_actions["trash"].trigger()
-    page = scene.page
-    assert isinstance(page, TrashPage)
+    page = scene.open_page("trash", TrashPage)
     await until(lambda: page.rows.row_total == count)
     return page
 

@@ -141,7 +141,7 @@ class SessionEdits(QObject):
             try:
                 snapshots.append(await reshape())
             finally:
-                self._on_changed([*snapshots[0].created, snapshots[0].kept][0] if snapshots else None)
+                self._on_changed(snapshots[0].resulting[-1] if snapshots else None)
 
         async def undo_step() -> None:
             await self._session_editing.undo(snapshots[0])
