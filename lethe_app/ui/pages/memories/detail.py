@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtWidgets import QStackedWidget, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QWidget
 
 from lethe_app.domain.memory import MemoryType, MemoryUnit
 from lethe_app.services.preferences import Preferences
@@ -17,7 +17,8 @@ from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.memories.form import MemoryForm
 from lethe_app.ui.pages.memories.recall_preview import RecallPreview
 from lethe_app.ui.widgets.buttons import build_button
-from lethe_app.ui.widgets.card_column import CardColumn, create_placeholder, create_side_sheet
+from lethe_app.ui.widgets.card_column import CardColumn, create_side_sheet
+from lethe_app.ui.widgets.detail_pane import DetailPane
 from lethe_app.ui.widgets.labels import build_small_label, create_text_label
 
 PAGE_NAME = "memories"
@@ -27,7 +28,7 @@ MAX_SUMMARY_LENGTH = 4_000
 """Characters of a summary that are shown."""
 
 
-class MemoryDetail(QStackedWidget):
+class MemoryDetail(DetailPane):
     """Detail pane of the selected memory. It only emits signals; the page carries out the actions."""
 
     changed = Signal(str, object)
@@ -36,28 +37,22 @@ class MemoryDetail(QStackedWidget):
 
     def __init__(self, context: PageContext, preferences: Preferences, buttons: QWidget) -> None:
         """Create the pane; `buttons` are those of the commands on a memory."""
-        super().__init__()
+        super().__init__(self.tr("Select a memory to view it, or create a new one."), MIN_WIDTH, WIDTH)
         self._context, self._preferences, self._buttons = context, preferences, buttons
         self.memory: MemoryUnit | None = None
         """The memory on display, with the user's unsaved changes."""
         self._session_title = ""
-        self.setMinimumWidth(MIN_WIDTH)
-        self.empty_label = create_placeholder(self.tr("Select a memory to view it, or create a new one."))
-        self._memory_sheet = create_side_sheet()
         self._form: MemoryForm | None = None
         self._categories: list[str] = []
         self._session_sheet = self._build_session_sheet()
         self.recall_view = RecallPreview()
         self._recall_sheet = create_side_sheet()
         self._recall_sheet.add_widget(self.recall_view)
-        for widget in (self.empty_label, self._memory_sheet, self._session_sheet, self._recall_sheet):
-            self.addWidget(widget)
+        self.addWidget(self._session_sheet)
+        self.addWidget(self._recall_sheet)
         self.recall_view.closed.connect(self.show_current)
         self._was_recall_shown = False
         self.currentChanged.connect(lambda _index: self._on_sheet_changed())
-
-    def sizeHint(self) -> QSize:
-        return QSize(WIDTH, 600)
 
     @property
     def form(self) -> MemoryForm:
@@ -67,8 +62,8 @@ class MemoryDetail(QStackedWidget):
             self._form = MemoryForm(self._context.theme, chip)
             self._form.changed.connect(self.changed)
             self._form.set_categories(self._categories)
-            self._memory_sheet.add_widget(self._form)
-            self._memory_sheet.add_widget(self._buttons)
+            self._sheet.add_widget(self._form)
+            self._sheet.add_widget(self._buttons)
         return self._form
 
     # what is shown
@@ -82,7 +77,7 @@ class MemoryDetail(QStackedWidget):
         else:
             self._fill_sheet(memory)
         if not is_same:
-            self._memory_sheet.verticalScrollBar().setValue(0)
+            self._sheet.verticalScrollBar().setValue(0)
 
     def set_categories(self, categories: Sequence[str]) -> None:
         """Offer these categories in the category field."""
@@ -94,16 +89,16 @@ class MemoryDetail(QStackedWidget):
         """Show the hint for an empty selection, unless the result of a recall test is on display."""
         self.memory = None
         if self.currentWidget() is not self._recall_sheet:
-            self.setCurrentWidget(self.empty_label)
+            self.setCurrentIndex(0)
 
     def show_current(self) -> None:
         """Show the selected memory again, after the result of a recall test."""
         if self.memory is None:
-            self.setCurrentWidget(self.empty_label)
+            self.setCurrentIndex(0)
             return
         self._fill_sheet(self.memory)
         is_session = self.memory.category is MemoryType.CHAT_SESSION
-        self.setCurrentWidget(self._session_sheet if is_session else self._memory_sheet)
+        self.setCurrentWidget(self._session_sheet if is_session else self._sheet)
 
     def show_recall(self) -> None:
         self.setCurrentWidget(self._recall_sheet)
@@ -127,7 +122,7 @@ class MemoryDetail(QStackedWidget):
 
     def focus_first_field(self, name: str = "name") -> None:
         """Focus a field of the editor, or the button of a conversation."""
-        if self.currentWidget() is self._memory_sheet:
+        if self.currentWidget() is self._sheet:
             self.form.field(name).setFocus(Qt.FocusReason.TabFocusReason)  # which selects what is there already
         elif self.currentWidget() is self._session_sheet:
             self._open_session_button.setFocus()

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, cast
 from uuid import UUID
 
-from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtWidgets import QStackedWidget, QTabWidget, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QTabWidget, QWidget
 
 from lethe_app.domain.chat import ChatSession, PartRecord, SessionPart
 from lethe_app.services.sessions.archive_queue import ArchiveProgress
@@ -24,7 +24,8 @@ from lethe_app.ui.pages.sessions.commands import PARTS_BY_FIELD
 from lethe_app.ui.pages.sessions.notes import SessionNotes
 from lethe_app.ui.pages.sessions.transcript import Transcript, TranscriptReplay
 from lethe_app.ui.widgets.buttons import IconButton, build_button
-from lethe_app.ui.widgets.card_column import create_card, create_placeholder, create_side_sheet
+from lethe_app.ui.widgets.card_column import create_card
+from lethe_app.ui.widgets.detail_pane import DetailPane
 from lethe_app.ui.widgets.fields import FieldKind, FieldSpec
 from lethe_app.ui.widgets.flow_layout import FlowLayout
 from lethe_app.ui.widgets.form import Form
@@ -38,7 +39,7 @@ MIN_WIDTH, WIDTH = 330, 480
 FIELDS_BY_PART = {part: name for name, part in PARTS_BY_FIELD.items()}
 
 
-class SessionDetail(QStackedWidget):
+class SessionDetail(DetailPane):
     """Detail pane of the selected session. `form` emits the user's changes; the page stores them."""
 
     regenerate_requested = Signal(object)
@@ -46,7 +47,7 @@ class SessionDetail(QStackedWidget):
 
     def __init__(self, context: PageContext, sessions: SessionService, buttons: CommandButtons) -> None:
         """Create the pane; `buttons` are those of the commands on a session."""
-        super().__init__()
+        super().__init__(self.tr("Select a conversation to see its summary and messages."), MIN_WIDTH, WIDTH)
         self._context, self._sessions, self._buttons = context, sessions, buttons
         self.session: ChatSession | None = None
         """The session on display, with the user's unsaved changes."""
@@ -54,7 +55,6 @@ class SessionDetail(QStackedWidget):
         self._title = ""
         """Title under which the session is listed if it has no name."""
         self._author_labels: dict[SessionPart, ElidedLabel] = {}
-        self.setMinimumWidth(MIN_WIDTH)
         self.form = Form(_form_specs(self), context.theme)
         self._summary_field = cast("TextAreaField", self.form.field_widget("content"))
         self.notes = SessionNotes(context.theme)
@@ -77,17 +77,12 @@ class SessionDetail(QStackedWidget):
             "delete": self.delete_message_button,
         }
         """Buttons for actions on the selected message, by action name."""
-        self.empty_hint = create_placeholder(self.tr("Select a conversation to see its summary and messages."))
         self.tabs = QTabWidget()
         self.tabs.setAccessibleName(self.tr("Conversation"))
         self.tabs.tabBar().setAccessibleName(self.tr("View"))
         self.tabs.setDocumentMode(True)
-        self.addWidget(self.empty_hint)
         self.transcript.message_selected.connect(lambda _message: self._update_message_buttons())
         self._update_message_buttons()
-
-    def sizeHint(self) -> QSize:
-        return QSize(WIDTH, 600)
 
     def _build_tabs(self) -> None:
         """Build the tabs when the first session is selected, so that the list is shown sooner."""
@@ -136,7 +131,7 @@ class SessionDetail(QStackedWidget):
     def clear_session(self) -> None:
         self.session = None
         self.transcript.clear_session()
-        self.setCurrentWidget(self.empty_hint)
+        self.setCurrentIndex(0)
 
     def set_field(self, name: str, value: object) -> None:
         """Update one field of the session on display."""
@@ -190,7 +185,6 @@ class SessionDetail(QStackedWidget):
     # Building the pane.
 
     def _build_details_tab(self) -> QWidget:
-        self._sheet = create_side_sheet()
         self._form_card, column = create_card()
         column.addWidget(self.form)
         self._form_card.hide()
@@ -211,14 +205,10 @@ class SessionDetail(QStackedWidget):
             self.form.add_title_widget(name, author_label)
             self.form.add_title_widget(name, self._build_regenerate_button(part))
         self._sheet.add_widget(self._buttons)
-        summary_column = self._sheet.add_card()
-        for label in (self.summary_title, self._started_label, self.summary_text, self.summary_keywords):
-            summary_column.addWidget(label)
-        self._switch_card, switch_column = create_card(self.tr("Switches"))
-        self.switches_label = create_text_label("")
-        switch_column.addWidget(self.switches_label)
+        self.add_card(self.summary_title, self._started_label, self.summary_text, self.summary_keywords)
         self._sheet.add_widget(self._form_card)
-        self._sheet.add_widget(self._switch_card)
+        self.switches_label = create_text_label("")
+        self._switch_card, _column = self.add_card(self.switches_label, title=self.tr("Switches"))
         self._sheet.add_widget(self.notes)
         return self._sheet
 
