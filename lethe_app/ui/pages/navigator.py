@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
@@ -15,6 +16,17 @@ if TYPE_CHECKING:
     from lethe_app.ui.core.routes import Route
     from lethe_app.ui.core.tasks import TaskRunner
     from lethe_app.ui.pages.page import Page
+
+
+@dataclass(eq=False)
+class OpenPage:
+    """Page in the stack."""
+
+    page: Page
+    route: Route
+    tabs: list[PageTabs]
+    focus_before: QWidget | None
+    """Widget that had the focus when the page was opened."""
 
 
 class PageNavigator(QObject):
@@ -40,12 +52,9 @@ class PageNavigator(QObject):
         super().__init__(stack)
         self._stack, self._conversation, self._focus_conversation = stack, conversation, focus_conversation
         self._create_page, self._tasks, self._undo_elsewhere = create_page, tasks, undo_elsewhere
-        self._pages: list[Page] = []
-        self._routes: list[Route] = []
+        self._pages: list[OpenPage] = []
+        """Open pages, from the bottom of the stack to its top."""
         self._background_widget: QWidget | None = None
-        self._focus_before: dict[QWidget, QWidget] = {}
-        """Widget that had the focus when a page was opened, by that page."""
-        self._tabs: dict[QWidget, list[PageTabs]] = {}
         self._undo, self._redo = QShortcut(stack), QShortcut(stack)
         self._undo.setKeys(QKeySequence.StandardKey.Undo)
         self._redo.setKeys(QKeySequence.StandardKey.Redo)  # Ctrl+Shift+Z and Ctrl+Y, whichever of them is the first here
@@ -70,110 +79,100 @@ class PageNavigator(QObject):
     @property
     def current_page(self) -> Page | None:
         """Return the page on display; None for the conversation."""
-        return self._pages[-1] if self._pages else None
+        return self._pages[-1].page if self._pages else None
 
     @property
     def current_route(self) -> Route | None:
         """Return the route of the page on display; None for the conversation."""
-        return self._routes[-1] if self._routes else None
+        return self._pages[-1].route if self._pages else None
 
     def open(self, route: Route) -> None:
         """Open the page of a route, or return to it if it is open already; those above it are left, unless one objects. It is
         not opened twice, because the second would hide what the first shows. If the route leads to a record, such as a search
         result, the open page is shown above the others instead, so that the way back leads to the search.
         """
-        page = self._find_page(route)
-        if page is None and self.current_page is not None and self._is_sibling(route):
-            self._tasks.start_task(self._replace_page(self.current_page, route), key="leave")
-        elif page is None:
+        key = route.page_key
+        opened = next((one for one in self._pages if one.route.page_key == key or one.page.is_showing(route)), None)
+        if opened is None and self._pages and self._is_sibling(route):
+            self._tasks.start_task(self._replace_page(self._pages[-1], route), key="leave")
+        elif opened is None:
             self._open_page(route)
-        elif page is self.current_page:
-            page.show_route(route)
+        elif opened is self._pages[-1]:
+            opened.page.show_route(route)
         elif route != type(route)():
-            self._raise_page(page)
-            page.show_route(route)
+            self._raise_page(opened)
+            opened.page.show_route(route)
         else:
-            self._tasks.start_task(self._return_to_page(page, route), key="leave")
-
-    def _find_page(self, route: Route) -> Page | None:
-        opened = zip(self._pages, self._routes, strict=True)
-        return next((page for page, other in opened if other.page_key == route.page_key or page.is_showing(route)), None)
+            self._tasks.start_task(self._return_to_page(opened, route), key="leave")
 
     def _is_sibling(self, route: Route) -> bool:
         """Return whether a route is another tab of the page on display, and leads to nothing particular on it."""
         group = group_of(route)
         return route in group and any(type(tab) is type(self.current_route) for tab in group)
 
-    async def _replace_page(self, page: Page, route: Route) -> None:
+    async def _replace_page(self, opened: OpenPage, route: Route) -> None:
         """Open another tab in place of a page, about the same persona, unless the page objects."""
-        choice = page.persona_choice()
+        choice = opened.page.persona_choice()
         persona_id = choice.persona_id if choice is not None else ""
-        if not await page.confirm_leave():
-            for bar in self._tabs[page]:
+        if not await opened.page.confirm_leave():
+            for bar in opened.tabs:
                 bar.reset()
             return
-        focused = next((index for index, bar in enumerate(self._tabs[page]) if bar.hasFocus()), None)
-        focus_before = self._focus_before.get(page)
-        self._remove_page(page, restores=False)
-        new_page = self._open_page(route)
-        new_choice = new_page.persona_choice()
+        focused = next((index for index, bar in enumerate(opened.tabs) if bar.hasFocus()), None)
+        self._remove_page(opened, restores=False)
+        new = self._open_page(route)
+        new_choice = new.page.persona_choice()
         if persona_id and new_choice is not None:
             new_choice.choose_persona(persona_id)
-        if focus_before is not None:
-            self._focus_before[new_page] = focus_before
+        if opened.focus_before is not None:
+            new.focus_before = opened.focus_before
         if focused is not None:
-            self._tabs[new_page][: focused + 1][-1].setFocus()
+            new.tabs[: focused + 1][-1].setFocus()
 
-    async def _return_to_page(self, page: Page, route: Route) -> None:
-        await self.leave_page(self._pages[self._pages.index(page) + 1])
-        if self.current_page is page:
-            page.show_route(route)
+    async def _return_to_page(self, opened: OpenPage, route: Route) -> None:
+        await self.leave_page(self._pages[self._pages.index(opened) + 1].page)
+        if self.current_page is opened.page:
+            opened.page.show_route(route)
 
-    def _raise_page(self, page: Page) -> None:
+    def _raise_page(self, opened: OpenPage) -> None:
         """Show an open page above the others."""
-        index, focused = self._pages.index(page), self._stack.window().focusWidget()
-        self._pages.append(self._pages.pop(index))
-        self._routes.append(self._routes.pop(index))
+        focused = self._stack.window().focusWidget()
         if focused is not None:
-            self._focus_before[page] = focused
-        self._show_page(page)
-        page.first_focus_widget().setFocus()
+            opened.focus_before = focused
+        self._pages.remove(opened)
+        self._pages.append(opened)
+        self._show_page(opened.page)
+        opened.page.first_focus_widget().setFocus()
 
-    def _open_page(self, route: Route) -> Page:
+    def _open_page(self, route: Route) -> OpenPage:
         if not self._pages:
             self._background_widget = self._stack.currentWidget()
-        focused = self._stack.window().focusWidget()
+        focus_before = self._stack.window().focusWidget()
         page = self._create_page(route)
-        if focused is not None:
-            self._focus_before[page] = focused
+        opened = OpenPage(page, route, build_tabs(route), focus_before)
         page.back_requested.connect(lambda: self._tasks.start_task(self.leave_page(page), key="leave"))
-        self._add_tabs(page, route)
-        self._pages.append(page)
-        self._routes.append(route)
+        for bar in opened.tabs:
+            bar.route_chosen.connect(lambda chosen: self._tasks.start_task(self._replace_page(opened, chosen), key="leave"))
+        page.add_tabs(opened.tabs)
+        self._pages.append(opened)
         self._stack.addWidget(page)
         self._show_page(page)
         page.first_focus_widget().setFocus()
         page.show_route(route)
-        return page
-
-    def _add_tabs(self, page: Page, route: Route) -> None:
-        self._tabs[page] = build_tabs(route)
-        for bar in self._tabs[page]:
-            bar.route_chosen.connect(lambda chosen: self._tasks.start_task(self._replace_page(page, chosen), key="leave"))
-        page.add_tabs(self._tabs[page])
+        return opened
 
     async def leave_page(self, page: Page) -> None:
         """Close `page` and all pages above it, from the top down to the first one that objects."""
-        while page in self._pages:
+        while any(opened.page is page for opened in self._pages):
             top = self._pages[-1]
-            if not await top.confirm_leave():
+            if not await top.page.confirm_leave():
                 return
             self._remove_page(top)
 
     async def leave_all_pages(self) -> bool:
         """Return to the conversation; False if a page objected."""
         while self._pages:
-            if not await self._pages[-1].confirm_leave():
+            if not await self._pages[-1].page.confirm_leave():
                 return False
             self._remove_page(self._pages[-1])
         return True
@@ -183,25 +182,23 @@ class PageNavigator(QObject):
         while self._pages:
             self._remove_page(self._pages[-1])
 
-    def _remove_page(self, page: Page, *, restores: bool = True) -> None:
+    def _remove_page(self, opened: OpenPage, *, restores: bool = True) -> None:
         """Close a page; unless `restores` is False, show what was below it."""
         # The page may have been closed while its `confirm_leave` waited for the user.
-        if page not in self._pages:
+        if opened not in self._pages:
             return
-        del self._routes[self._pages.index(page)]
-        self._pages.remove(page)
-        page.close_page()
-        self._stack.removeWidget(page)
-        page.deleteLater()
-        self._tabs.pop(page, None)
-        focus_before = self._focus_before.pop(page, None)
+        self._pages.remove(opened)
+        opened.page.close_page()
+        self._stack.removeWidget(opened.page)
+        opened.page.deleteLater()
         if not restores:
             return
         if self._pages:
-            self._show_page(self._pages[-1])
-            (find_focusable(self._pages[-1], focus_before) or self._pages[-1].first_focus_widget()).setFocus()
+            page = self._pages[-1].page
+            self._show_page(page)
+            (find_focusable(page, opened.focus_before) or page.first_focus_widget()).setFocus()
         else:
-            self._restore_background(focus_before)
+            self._restore_background(opened.focus_before)
             self._update_shortcuts()
 
     def _restore_background(self, focus_before: QWidget | None) -> None:
