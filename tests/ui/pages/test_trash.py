@@ -11,24 +11,16 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPushButton
 
 from lethe_app.domain.changes import Trashed, TrashKind
-from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.ui.core.formatting import format_bytes
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog
 from lethe_app.ui.pages.trash.page import TrashPage
 from lethe_app.ui.pages.trash.preview import format_kind, format_time_left
+from tests.ui.pages.test_sessions import add_conversation
 from tests.ui.window_scene import Scene, opened, until
 
 pytestmark = pytest.mark.usefixtures("styled_app")
-
-
-async def add_conversation(scene: Scene, title: str, *lines: str) -> ChatSession:
-    chats = scene.services.session_store
-    session = await chats.add_session(ChatSession(persona_id="mira", name=title))
-    for line in lines:
-        await chats.add_message(Message(session_id=session.guid, role=Role.USER, alternatives=[Alternative(content=line)]))
-    return session
 
 
 async def trash_page(scene: Scene, count: int) -> TrashPage:
