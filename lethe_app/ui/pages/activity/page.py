@@ -116,22 +116,9 @@ class ActivityPage(RecordPage[TaskRun]):
         """True if the user chose the history or the plan; otherwise the plan is shown while there is no history."""
         self.hint = build_small_label("")
         self.problem_list = FaultList(self.theme)
-        undo: RecordCommand[TaskRun] = single_command(
-            self.tr("Undo task"),
-            self._undo_run,
-            is_shown=lambda run: not run.undone and run.outcome is not None,
-            tooltip=self.tr("Move memories to the Trash, discard notes and revert changes; your own later edits are kept"),
-        )
+        stop, undo = self._build_commands()
         self.buttons = self.build_command_buttons(undo)
         self.detail = TaskRunDetail(self.buttons, context.navigator.open)
-        stop = page_command(
-            self.tr("Stop"),
-            background_runner.stop,
-            "stop",
-            needs_records=False,
-            is_shown=lambda: bool(background_runner.all_running),
-            tooltip=self.tr("Stop the running task and keep its results so far"),
-        )
         self.planned_rows = build_planned_rows(lambda: self._is_on)
         self.planned_table = build_planned_table(self.planned_rows, self.theme)
         self.planned_table.setParent(self)
@@ -156,6 +143,24 @@ class ActivityPage(RecordPage[TaskRun]):
         self.body.addWidget(self.planned_table, 1)
         self._connect()
         self.persona_selector.emit_chosen()
+
+    def _build_commands(self) -> tuple[RecordCommand[TaskRun], RecordCommand[TaskRun]]:
+        """Return the command that stops the running task, and that which undoes a run."""
+        stop = page_command(
+            self.tr("Stop"),
+            self._runner.stop,
+            "stop",
+            needs_records=False,
+            is_shown=lambda: bool(self._runner.all_running),
+            tooltip=self.tr("Stop the running task and keep its results so far"),
+        )
+        undo: RecordCommand[TaskRun] = single_command(
+            self.tr("Undo task"),
+            self._undo_run,
+            is_shown=lambda run: not run.undone and run.outcome is not None,
+            tooltip=self.tr("Move memories to the Trash, discard notes and revert changes; your own later edits are kept"),
+        )
+        return stop, undo
 
     def _build_columns(self) -> list[Column[TaskRun]]:
         def result_colour(run: TaskRun) -> str:
