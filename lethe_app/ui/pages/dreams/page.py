@@ -92,10 +92,22 @@ class DreamPage(RecordPage[DreamRow]):
             return self.theme.palette.muted if is_over else ""
 
         return [
-            Column(tr("Action"), _kind_of, width=104, hides_at=3, is_optional=True),
+            Column(
+                tr("Action"),
+                lambda row: format_change_kind(row.what) if isinstance(row, RecordedChange) else "",
+                width=104,
+                hides_at=3,
+                is_optional=True,
+            ),
             Column(tr("Text"), _text_of, width=0, min_width=180, colour=text_colour),
             Column(tr("Status"), _status_of, width=130, hides_at=1, is_optional=True),
-            Column(tr("Your feedback"), _feedback_of, width=260, hides_at=4, is_optional=True),
+            Column(
+                tr("Your feedback"),
+                lambda row: "" if isinstance(row, RecordedChange) else format_feedback(row.feedback),
+                width=260,
+                hides_at=4,
+                is_optional=True,
+            ),
             Column(tr("Date"), lambda row: format_relative_date(_moment_of(row)), _moment_of, 96, hides_at=2),
         ]
 
@@ -289,16 +301,8 @@ def _text_of(row: DreamRow) -> str:
     return " ".join(row.text.split()) or tr("This reply was deleted.")
 
 
-def _kind_of(row: DreamRow) -> str:
-    return format_change_kind(row.what) if isinstance(row, RecordedChange) else ""
-
-
 def _status_of(row: DreamRow) -> str:
     return format_state(row.state) if isinstance(row, RecordedChange) else ""
-
-
-def _feedback_of(row: DreamRow) -> str:
-    return "" if isinstance(row, RecordedChange) else format_feedback(row.feedback)
 
 
 def _message_of(row: DreamRow) -> str:

@@ -84,7 +84,7 @@ def build_columns(theme: Theme, distances: Mapping[str, float]) -> list[Column[M
     by = attrgetter
     return [
         Column(tr("Memory"), memory_title, by("searched"), 0, min_width=420, colour=text_colour, icon=row_icon),
-        Column(tr("Recall mode"), _recall_mode, by("insertion"), 164, hides_at=5),
+        Column(tr("Recall mode"), lambda line: format_insertion(line.insertion), by("insertion"), 164, hides_at=5),
         Column(tr("Priority"), lambda line: str(line.priority), by("priority"), 74, hides_at=1, is_right_aligned=True),
         Column(tr("Added"), _added_date, by("added"), 140, hides_at=6),
         Column(tr("Last recalled"), format_last_recall, by("last"), 112, hides_at=4, is_optional=True),
@@ -108,10 +108,6 @@ def _added_date(line: MemoryLine) -> str:
     if line.added > time.time():
         return tr("due {day}").format(day=format_date(line.added))
     return format_date(line.added)
-
-
-def _recall_mode(line: MemoryLine) -> str:
-    return format_insertion(line.insertion)
 
 
 class FilingFilter(NoWheelComboBox, RecordFilter):
