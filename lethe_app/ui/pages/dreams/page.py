@@ -100,7 +100,13 @@ class DreamPage(RecordPage[DreamRow]):
                 is_optional=True,
             ),
             Column(tr("Text"), _text_of, width=0, min_width=180, colour=text_colour),
-            Column(tr("Status"), _status_of, width=130, hides_at=1, is_optional=True),
+            Column(
+                tr("Status"),
+                lambda row: format_state(row.state) if isinstance(row, RecordedChange) else "",
+                width=130,
+                hides_at=1,
+                is_optional=True,
+            ),
             Column(
                 tr("Your feedback"),
                 lambda row: "" if isinstance(row, RecordedChange) else format_feedback(row.feedback),
@@ -299,10 +305,6 @@ def _text_of(row: DreamRow) -> str:
     if isinstance(row, RecordedChange):
         return change_title(row)
     return " ".join(row.text.split()) or tr("This reply was deleted.")
-
-
-def _status_of(row: DreamRow) -> str:
-    return format_state(row.state) if isinstance(row, RecordedChange) else ""
 
 
 def _message_of(row: DreamRow) -> str:

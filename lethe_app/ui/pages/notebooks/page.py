@@ -91,16 +91,15 @@ class NotebookPage(RecordPage[NotebookListItem]):
         def format_updated(item: NotebookListItem) -> str:
             return format_age(item.when, now()) if item.when is not None else ""
 
-        def updated_at(item: NotebookListItem) -> float:
-            return item.when.timestamp() if item.when else 0.0
-
         tr, title = self.tr, attrgetter("notebook.title")
         return RecordSpec(
             name=tr("Notebooks"),
             columns=[
                 Column(tr("Subject"), title, width=0, min_width=160),
                 Column(tr("Lines"), lambda item: str(line_count(item)), line_count, 84, hides_at=1, is_right_aligned=True),
-                Column(tr("Updated"), format_updated, updated_at, 110, hides_at=2),
+                Column(
+                    tr("Updated"), format_updated, lambda item: item.when.timestamp() if item.when else 0.0, 110, hides_at=2
+                ),
             ],
             key=attrgetter("name"),
             search_text=title,
