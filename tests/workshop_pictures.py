@@ -121,7 +121,7 @@ async def remembering(studio: Studio, script: str) -> None:
         scene.window.chat.composer.send_button.click()
         await until(lambda: scene.words and scene.words[-1].startswith("*She does not look up, but"), 30)
         await until(lambda: not scene.is_replying, 30)
-        scene.window.chat.status.clear_activity()
+        scene.window.chat.status.show_activity("")
         scene.window.window_actions["memory_panel"].trigger()
         await wait_for_layout()
         scene.controller.view.go_to_end()

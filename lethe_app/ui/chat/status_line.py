@@ -31,7 +31,7 @@ class StatusLine(ElidedButton):
         self._second_timer = QTimer(self, interval=1000)
         self._second_timer.timeout.connect(self._show_seconds)
         self._result_timer = QTimer(self, singleShot=True, interval=result_display_ms)
-        self._result_timer.timeout.connect(lambda: self._set_activity_text(""))
+        self._result_timer.timeout.connect(lambda: self.show_activity(""))
         self._refresh_text()
 
     # Model
@@ -43,7 +43,7 @@ class StatusLine(ElidedButton):
         self._set_model_text(self.tr("No model loaded: your first message loads one"))
 
     def show_loading(self, name: str, fraction: float) -> None:
-        self._set_activity_text("")  # nothing else can be going on
+        self.show_activity("")  # nothing else can be going on
         self._set_model_text(self.tr("Loading {name}… {percent} %").format(name=name, percent=round(fraction * 100)))
 
     def show_ready(self, name: str, used_tokens: int, context_size: int) -> None:
@@ -93,10 +93,6 @@ class StatusLine(ElidedButton):
 
     # Current activity
 
-    def show_activity(self, text: str) -> None:
-        """Show an activity that has no method of its own."""
-        self._set_activity_text(text)
-
     def show_timed_activity(self, text: str, since: float, details: str = "") -> None:
         """Show an activity with the seconds since the moment `since` of `time.monotonic`, until something else is shown;
         `details` are for the tooltip.
@@ -106,10 +102,6 @@ class StatusLine(ElidedButton):
             self._second_timer.start()
         self._timed_text, self._timed_since, self._activity_details = text, since, details
         self._show_seconds()
-
-    def show_thinking(self, since: float) -> None:
-        """Show that the model is thinking, and for how long: since the moment `since` of `time.monotonic`."""
-        self.show_timed_activity(self.tr("Thinking…"), since)
 
     def show_result(self, speed: float, reused_tokens: int, prompt_tokens: int, memory_count: int = 0) -> None:
         """Show the speed in tokens per second, in words, and recalled memories of the last reply for `RESULT_DISPLAY_MS`. The
@@ -122,12 +114,8 @@ class StatusLine(ElidedButton):
             speed=round(speed), reused=locale.toString(reused_tokens), prompt=locale.toString(prompt_tokens)
         )
         shown = [words, *([format_recalled_count(memory_count)] if memory_count else [])]
-        self._set_activity_text(" · ".join(shown), details)
+        self.show_activity(" · ".join(shown), details)
         self._result_timer.start()
-
-    def clear_activity(self) -> None:
-        """Show that nothing is going on."""
-        self._set_activity_text("")
 
     def _show_seconds(self) -> None:
         seconds = int(time.monotonic() - self._timed_since)
@@ -138,7 +126,8 @@ class StatusLine(ElidedButton):
         self._model_text, self._model_description = text, description
         self._refresh_text()
 
-    def _set_activity_text(self, text: str, details: str = "") -> None:
+    def show_activity(self, text: str, details: str = "") -> None:
+        """Show an activity, with `details` for the tooltip; an empty text shows that nothing is going on."""
         self._second_timer.stop()
         self._result_timer.stop()
         self._activity_text, self._activity_details = text, details

@@ -59,10 +59,10 @@ class ModelController(Controller):
         """Ids of personas with their preferred models; each is offered once while the window is open."""
         self._unsubscribers.append(models.changed.add(self._show_state))
         self.follow(self._check_preferred_model, models.changed)
-        self._composer.count_requested.connect(lambda text: tasks.start_task(self._count_tokens(text), key="count"))
+        self._composer.count_requested.connect(tasks.create_slot(self._count_tokens, key="count"))
         self._status.clicked.connect(self.open_menu)
         self._actions.connect(models=self.open_menu)
-        self._notifier.register_remedy(ModelCrashed, self.tr("Restart"), self.reload_model, replaces_text=True)
+        self._notifier.register_remedy(ModelCrashed, self.tr("Restart"), lambda: self.load_model(None), replaces_text=True)
         for kind in (ModelMissing, ModelUnreadable, ModelOutOfMemory):
             self._notifier.register_remedy(kind, self.tr("Choose model"), self.open_menu)
         self._show_state(models.state)
@@ -83,17 +83,13 @@ class ModelController(Controller):
         self._tasks.start_task(self._show_menu(), key="models")
 
     def load_model(self, path: Path | None = None) -> None:
-        """Load the model file `path`; without a path the service chooses the model."""
+        """Load the model file `path`; without a path the service chooses it, or loads the current one again."""
         self._tasks.start_task(self._models.load(path), key="load")
 
     async def show_no_model_state(self) -> None:
         """Load no model yet: show that the first message loads one, or that there is none."""
         has_models = bool(await self._models.list_chat_models())
         self._status.show_no_model_loaded() if has_models else self._status.show_no_model()
-
-    def reload_model(self) -> None:
-        """Load the current model again."""
-        self._tasks.start_task(self._models.load(), key="load")
 
     def _show_state(self, state: ModelState) -> None:
         if isinstance(state, ModelLoading):
@@ -155,7 +151,7 @@ class ModelController(Controller):
             load_icon("download", colour), self.tr("All models and downloads…"), self._actions["model_manager"].trigger
         )
         if loaded_path is not None or isinstance(state, ModelFailed):
-            menu.addAction(load_icon("refresh", colour), self.tr("Reload model"), self.reload_model)
+            menu.addAction(load_icon("refresh", colour), self.tr("Reload model"), lambda: self.load_model(None))
         return menu
 
     def _add_download(self, menu: QMenu, better: DownloadAssessment) -> None:

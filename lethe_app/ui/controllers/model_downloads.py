@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from lethe_app.config.options import ModelChoices
-from lethe_app.domain.model import DownloadProgress, DownloadStage, RemoteModel
+from lethe_app.domain.model import DownloadProgress, DownloadStage
 from lethe_app.services.events import ModelReady
 from lethe_app.services.models.service import is_starter
 from lethe_app.ui.chat.composer_card import ComposerCard
@@ -16,6 +17,7 @@ from lethe_app.ui.core.labels.models import format_offer, format_speed
 from lethe_app.ui.widgets.buttons import IconButton
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from lethe_app.services.models.downloads import Downloads
@@ -76,8 +78,9 @@ class ModelDownloadController(Controller):
     async def _start(self, assessment: DownloadAssessment) -> None:
         model = assessment.model
         await self._preferences.set(awaited_download=model.file)
-        if assessment.uses_gpu:
-            await self._use_gpu(model)
+        choices = self._preferences.current.model_choices
+        if assessment.uses_gpu and model.file not in choices:  # the user has chosen no settings for this file before
+            await self._preferences.set(model_choices={**choices, model.file: ModelChoices(gpu_layers=ALL_GPU_LAYERS)})
         self._downloads.start_download(model)
         self._notifier.notify(
             self.tr("Downloading {name}.").format(name=model.name),
@@ -85,12 +88,6 @@ class ModelDownloadController(Controller):
             self.tr("Show downloads"),
             self._actions["model_manager"].trigger,
         )
-
-    async def _use_gpu(self, model: RemoteModel) -> None:
-        """Offload all layers, unless the user has chosen settings for this file before."""
-        choices = self._preferences.current.model_choices
-        if model.file not in choices:
-            await self._preferences.set(model_choices={**choices, model.file: ModelChoices(gpu_layers=ALL_GPU_LAYERS)})
 
     def _on_progress(self, progress: DownloadProgress) -> None:
         if progress.model.file != self._preferences.current.awaited_download:
@@ -166,23 +163,19 @@ class StarterNotice(Controller):
             facts = " · ".join(filter(None, (better.model.name, format_size(better.model.size), speed)))
             card = ComposerCard(title, self.tr("Better: {facts}").format(facts=facts), is_compact=True)
             card.details.setToolTip(f"{better.model.why}\n{format_offer(better)}")
-            download = card.add_button(self.tr("Download"), "primary", lambda: self._download(better))
+            start = partial(self._model_downloads.start_download, better)
+            download = card.add_button(self.tr("Download"), "primary", lambda: self._answer(start))
             download.setAccessibleName(self.tr("Download {name}").format(name=better.model.name))
-        card.add_button(self.tr("Models…"), "filled", self._open_models)
+        open_models = self._actions["model_manager"].trigger
+        card.add_button(self.tr("Models…"), "filled", lambda: self._answer(open_models))
         close_button = IconButton(self._chat.theme, "close", self.tr("Not now"))
-        close_button.clicked.connect(self._remove_card)
+        close_button.clicked.connect(lambda: self._answer(lambda: None))
         card.add_icon_button(close_button)
         return card
 
-    def _download(self, better: DownloadAssessment) -> None:
-        self._remove_card()
-        self._model_downloads.start_download(better)
-
-    def _open_models(self) -> None:
-        self._remove_card()
-        self._actions["model_manager"].trigger()
-
-    def _remove_card(self) -> None:
+    def _answer(self, action: Callable[[], object]) -> None:
+        """Remove the card, and do what its button says."""
         if self.card is not None:
             self._chat.remove_card(self.card)
             self.card = None
+        action()

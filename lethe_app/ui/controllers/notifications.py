@@ -97,8 +97,7 @@ class DesktopNotifications(Controller):
         return not self._window.isVisible() or self._window.isMinimized() or not self._window.isActiveWindow()
 
     def _update_tray(self) -> None:
-        is_visible = self._preferences.current.notify and QSystemTrayIcon.isSystemTrayAvailable()
-        self.tray.setVisible(is_visible)
+        self.tray.setVisible(self._preferences.current.notify and QSystemTrayIcon.isSystemTrayAvailable())
 
     def _notify_set(self, reminder: MemoryUnit) -> None:
         """Say which reminder was set; the button removes it again."""

@@ -60,16 +60,15 @@ class PageController(Controller):
             self.run_action,
         )
         self._environment = PageEnvironment(context, services, window, view, export_persona, file_transfers, speech_output)
-        self.navigator.route_changed.connect(self._update_persona_action)
-        self.navigator.route_changed.connect(self._update_window_title)
+        self.navigator.route_changed.connect(self._on_route_changed)
         self.navigator.route_changed.connect(window.notifier.hurry_errors)
         for name, route in ACTION_ROUTES.items():
             self._actions.connect(**{name: partial(self.navigator.open, route)})
         self._actions.connect(undo=self.navigator.undo_last, redo=self.navigator.redo_last)
         session_controller.add_persona_commands(
             persona_editor=lambda persona_id: self.navigator.open(PersonaRoute(persona_id)),
-            duplicate_persona=lambda persona_id: tasks.start_task(self._duplicate_persona(persona_id)),
-            delete_persona=lambda persona_id: tasks.start_task(self._delete_persona(persona_id), key="delete persona"),
+            duplicate_persona=tasks.create_slot(self._duplicate_persona),
+            delete_persona=tasks.create_slot(self._delete_persona, key="delete persona"),
             export=lambda persona_id: tasks.start_task(export_persona(persona_id, BundleScope.PERSONA), key="export"),
         )
         self._connect_session_actions()
@@ -79,14 +78,10 @@ class PageController(Controller):
 
     def _create_page(self, route: Route) -> Page:
         page = self._environment.create_page(route)
-        page.name_changed.connect(self._update_window_title)
-        page.undo_stack.indexChanged.connect(self._drop_undoable)
+        page.name_changed.connect(self._on_route_changed)
+        # The change of an earlier notification is kept no longer when another one was made since.
+        page.undo_stack.indexChanged.connect(lambda index: self._notifier.drop_undoable() if index else None)
         return page
-
-    def _drop_undoable(self, index: int) -> None:
-        """Keep the change of an earlier notification no longer, because another one was made since."""
-        if index:
-            self._notifier.drop_undoable()
 
     # Personas
 
@@ -96,12 +91,9 @@ class PageController(Controller):
         if await deletion.confirm_deletion(persona):
             await deletion.delete_persona(persona)
 
-    def _update_persona_action(self) -> None:
-        """Disable the action on a persona editor, because there must not be two drafts of one persona."""
-        is_editing = isinstance(self.navigator.current_route, PersonaRoute)
-        self._actions["persona_editor"].setEnabled(not is_editing)
-
-    def _update_window_title(self) -> None:
+    def _on_route_changed(self) -> None:
+        # There must not be two drafts of one persona.
+        self._actions["persona_editor"].setEnabled(not isinstance(self.navigator.current_route, PersonaRoute))
         page = self.navigator.current_page
         self._window.set_page_title(page.accessibleName() if page is not None else "")
 
@@ -163,11 +155,12 @@ class PageController(Controller):
 
     def _return_to_session(self, callback: Callable[[], object]) -> None:
         """Run `callback` in the conversation; open pages are left first, and `callback` is dropped if one of them objects."""
+
+        async def leave_pages() -> None:
+            if await self.navigator.leave_all_pages():
+                callback()
+
         if self.navigator.current_page is None:
             callback()
         else:
-            self._tasks.start_task(self._leave_pages_and_run(callback), key="leave")
-
-    async def _leave_pages_and_run(self, callback: Callable[[], object]) -> None:
-        if await self.navigator.leave_all_pages():
-            callback()
+            self._tasks.start_task(leave_pages(), key="leave")

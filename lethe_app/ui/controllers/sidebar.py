@@ -13,7 +13,7 @@ from lethe_app.ui.core.formatting import format_session_title
 from lethe_app.ui.shell.sidebar_model import SessionRow
 
 if TYPE_CHECKING:
-    from lethe_app.domain.chat import ChatSession, SessionSummary
+    from lethe_app.domain.chat import SessionSummary
     from lethe_app.services.library import Library
     from lethe_app.services.sessions.service import SessionService
     from lethe_app.services.sessions.timeout import SessionTimeout
@@ -45,18 +45,18 @@ class SidebarController(Controller):
         sidebar = window.sidebar
         self._sidebar, self._directory, self._sessions = sidebar, directory, sessions
         self._session_timeout, self._session_controller = session_timeout, session_controller
-        self._unsubscribers.append(sessions.changed.add(self._start_session_refresh))
+        self._unsubscribers.append(
+            sessions.changed.add(
+                lambda persona_id: tasks.start_task(self.refresh_sessions(persona_id), f"sessions {persona_id}")
+            )
+        )
         self.follow(tasks.create_callback(self.refresh_personas, key="personas"), library.changed)
-        session_controller.session_changed.connect(self._mark_open_session)
+        session_controller.session_changed.connect(
+            lambda session: sidebar.set_open_session(session.persona_id, str(session.guid))
+        )
         sidebar.persona_chosen.connect(session_controller.choose_persona)
         sidebar.session_chosen.connect(session_controller.choose_session)
         sidebar.rename_requested.connect(lambda guid, title: tasks.start_task(sessions.rename(UUID(guid), title)))
-
-    def _mark_open_session(self, session: ChatSession) -> None:
-        self._sidebar.set_open_session(session.persona_id, str(session.guid))
-
-    def _start_session_refresh(self, persona_id: str) -> None:
-        self._tasks.start_task(self.refresh_sessions(persona_id), key=f"sessions {persona_id}")
 
     async def refresh_personas(self) -> None:
         """Read the personas again, with the sessions of each, and update sidebar, avatars and participants."""

@@ -52,6 +52,14 @@ class TaskRunner:
 
         return start
 
+    def create_slot(self, function: Callable[..., Work], key: str = "") -> Callable[..., None]:
+        """Return a slot that runs `function` as a task with the values of the signal."""
+
+        def start(*values: object) -> None:
+            self.start_task(function(*values), key)
+
+        return start
+
     def cancel(self, key: str) -> None:
         """Cancel the task of `key`, if one is running."""
         running = self._keyed_tasks.pop(key, None)

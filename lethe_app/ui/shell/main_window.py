@@ -251,6 +251,11 @@ class MainWindow(QMainWindow):
         for widget, next_widget in pairwise(stops):
             QWidget.setTabOrder(widget, next_widget)
 
+    def focus_composer(self) -> None:
+        """Close the drawer and focus the message box, unless a page covers it."""
+        self.panes.close_drawer()
+        self.chat.focus_composer()
+
     def go_to_sidebar(self) -> None:
         """Show the sidebar and move the focus to its list."""
         self.panes.show_sidebar()

@@ -44,7 +44,7 @@ def test_the_result_covers_the_model_for_a_while(qtbot):
 
 
 def test_thinking_counts_the_seconds_until_something_is_said(status, qtbot):
-    status.show_thinking(time.monotonic())
+    status.show_timed_activity("Thinking…", time.monotonic())
     assert status.text() == "Thinking… 0 s"
     qtbot.waitUntil(lambda: status.text() == "Thinking… 1 s", timeout=60_000)
 

@@ -52,7 +52,7 @@ async def test_the_header_tells_the_way_of_an_answer_and_then_what_the_model_is(
         assert re.match(r"\d+ words?/s", said[-1])
         assert re.search(r"\d+ tokens/s, reused [\d,]+ of [\d,]+ tokens of the prompt", status.toolTip())
 
-        status.clear_activity()  # as after a while
+        status.show_activity("")  # as after a while
         assert status.full_text.startswith("●")
         assert " / " in status.full_text
 
@@ -100,7 +100,7 @@ async def test_who_comes_back_to_an_answer_reads_in_the_header_that_it_goes_on(t
 async def test_loading_ends_every_other_word(tmp_path, echo_model, qtbot):
     async with opened(tmp_path, echo_model("Yes.")) as scene:
         status = scene.window.chat.status
-        status.show_thinking(time.monotonic())
+        status.show_timed_activity("Thinking…", time.monotonic())
         scene.services.models.changed.notify(ModelLoading("Mistral", 0.4))
         assert status.full_text == "Loading Mistral… 40 %"
         qtbot.wait(1_200)
@@ -199,7 +199,7 @@ async def test_an_edited_reply_is_no_longer_marked_as_cut_off(tmp_path, echo_mod
         QTest.keyClick(scene.draft, Qt.Key.Key_Return)
         await until(lambda: len(scene.words) == 3 and scene.words[-1] and not scene.is_replying)
 
-        scene.controller.message_changes.edit_message(scene.controller.messages.outline(2).id, "All of it.")
+        await scene.controller.message_changes.edit_message(scene.controller.messages.outline(2).id, "All of it.")
         await until(lambda: scene.words[-1] == "All of it.")
 
         assert scene.controller.view.message_layout(2).end_mark == ""

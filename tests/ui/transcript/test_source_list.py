@@ -138,7 +138,7 @@ async def test_sources_follow_an_edited_message(tmp_path: Path):
         asked, reply = messages.outline(row - 1).id, messages.outline(row).id
 
         async def anew(words: str, answer: str) -> WebLookup | None:
-            scene.controller.message_changes.edit_message(asked, words)
+            await scene.controller.message_changes.edit_message(asked, words)
             await until(lambda: scene.words[row - 1] == words)
             scene.controller.replies.regenerate(reply)
             await until(lambda: scene.words[row] == answer and not scene.is_replying)

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint
-from PySide6.QtGui import QActionGroup, QPixmap
+from PySide6.QtGui import QActionGroup
 from PySide6.QtWidgets import QMenu
 
 from lethe_app.config.options import GroupTurns
@@ -18,7 +18,6 @@ from lethe_app.ui.dialogs.dialogs import run_dialog
 if TYPE_CHECKING:
     from uuid import UUID
 
-    from lethe_app.domain.persona import Persona
     from lethe_app.services.chat.group import GroupService
     from lethe_app.services.preferences import Preferences
     from lethe_app.services.sessions.service import SessionService
@@ -53,12 +52,8 @@ class GroupController(Controller):
         self._actions.connect(group=tasks.create_callback(self._choose_participants, key="group"))
         self._actions["group"].setEnabled(False)
         self._header.group_button.clicked.connect(self._actions["group"].trigger)
-        participants.changed.connect(self._enable_action)
-
-    def _enable_action(self) -> None:
-        """Enable the action as soon as a session is on display."""
-        self._header.group_button.show()
-        self._actions["group"].setEnabled(True)
+        for enable in (self._header.group_button.setVisible, self._actions["group"].setEnabled):
+            participants.changed.connect(partial(enable, True))  # as soon as a session is on display
 
     async def _choose_participants(self) -> None:
         from lethe_app.ui.dialogs.group import GroupDialog  # noqa: PLC0415 - rarely needed
@@ -67,7 +62,8 @@ class GroupController(Controller):
             return
         session = await self._sessions.open(self._participants.session_id)
         participants, other_personas = await self._group.members(session.guid), await self._group.candidates_for(session.guid)
-        dialog = GroupDialog(self._header.window(), session.guests, participants, other_personas, self._render_avatar)
+        render_avatar = partial(self._directory.render_avatar, size=AVATAR_SIZE)
+        dialog = GroupDialog(self._window, session.guests, participants, other_personas, render_avatar)
         if not await run_dialog(dialog):
             return
         if dialog.is_alone:
@@ -75,13 +71,9 @@ class GroupController(Controller):
         elif dialog.selected_names != session.guests:
             await self._sessions.set_guests(session.guid, dialog.selected_names)
             await self._refresh_greeting(session.guid)
-            self._announce_participants(
-                [
-                    one
-                    for one in [*participants, *other_personas]
-                    if one.unique_name in {session.persona_id, *dialog.selected_names}
-                ]
-            )
+            ids = {session.persona_id, *dialog.selected_names}
+            names = [one.name for one in (*participants, *other_personas) if one.unique_name in ids]
+            announce(self._header, self.tr("Participants: {names}").format(names=", ".join(names)))
 
     async def _refresh_greeting(self, session_id: UUID) -> None:
         """Show the greeting again if it is the only message, because a group may have another one."""
@@ -89,13 +81,6 @@ class GroupController(Controller):
         if len(outline) == 1 and session_id == self._participants.session_id:
             self._messages.refresh_outlines(outline)
             self._messages.replace_message(await self._sessions.message(outline[0].id))
-
-    def _announce_participants(self, participants: list[Persona]) -> None:
-        """Announce the participants to screen readers."""
-        announce(self._header, self.tr("Participants: {names}").format(names=", ".join(one.name for one in participants)))
-
-    def _render_avatar(self, persona: Persona) -> QPixmap:
-        return self._directory.render_avatar(persona, AVATAR_SIZE)
 
 
 class NextSpeakerController(Controller):

@@ -151,18 +151,15 @@ class MessageChanges(Controller):
         super().__init__(window, tasks)
         self._view, self._messages, self._undo = view, view.chat_model, undo
         self._sessions, self._message_editing, self._trash, self._replies = sessions, message_editing, trash, replies
-        view.edited.connect(self.edit_message)
-        view.details_requested.connect(lambda message_id: tasks.start_task(self._show_details(message_id), key="details"))
-        view.delete_requested.connect(lambda message_id: tasks.start_task(self._delete(message_id), key="delete"))
-
-    def edit_message(self, message_id: UUID, text: str) -> None:
-        """Store another text of the alternative on display."""
-        self._tasks.start_task(self._save_edit(message_id, text))
+        view.edited.connect(tasks.create_slot(self.edit_message))
+        view.details_requested.connect(tasks.create_slot(self._show_details, key="details"))
+        view.delete_requested.connect(tasks.create_slot(self._delete, key="delete"))
 
     async def _show_details(self, message_id: UUID) -> None:
         await run_dialog(MessageDetailsDialog(self._view.window(), await self._sessions.message(message_id)))
 
-    async def _save_edit(self, message_id: UUID, text: str) -> None:
+    async def edit_message(self, message_id: UUID, text: str) -> None:
+        """Store another text of the alternative on display."""
         original = await self._sessions.message(message_id)
         if original.content == text:
             return
@@ -192,17 +189,15 @@ class MessageChanges(Controller):
         question.add_paragraph(self.tr("You can restore it from the Trash."))
         if not await run_dialog(question):
             return
-        await self._move_to_trash(message)
+        move_to_trash = partial(self._replies.delete_message, message.session_id, message.id)
+        await move_to_trash()
         text = self.tr("Your message was deleted.") if is_own else self.tr("The message by {name} was deleted.")
         self._undo.notify_change(
             text.format(name=name),
             message.session_id,
             partial(self._restore_message, message),
-            partial(self._move_to_trash, message),
+            move_to_trash,
         )
-
-    async def _move_to_trash(self, message: Message) -> None:
-        await self._replies.delete_message(message.session_id, message.id)
 
     async def _restore_message(self, message: Message) -> None:
         for entry in await self._trash.list_items():

@@ -102,7 +102,7 @@ class ReplyController(Controller):
             return list(await self._sessions.page(session.guid, start, count))
 
         self._messages.show_session(list(outline), load)
-        self._status.clear_activity()
+        self._status.show_activity("")
         turn = self._reply_states.get(session.guid)
         if turn is not None:
             turn.displayed_speaker = self._participants.expected_speaker(turn.speaker)
@@ -269,7 +269,7 @@ class ReplyController(Controller):
         if self._is_shown(turn.session_id):
             if not turn.has_started:
                 self._messages.remove_placeholder()
-                self._status.clear_activity()
+                self._status.show_activity("")
             self._update_reply_controls()
         self._emit_replying_sessions()
         self.turn_ended.emit(turn)
@@ -321,7 +321,7 @@ class ReplyController(Controller):
             self._composer.restore_draft(str(turn.session_id), turn.draft)
         if not self._is_shown(turn.session_id):
             return
-        self._status.clear_activity()
+        self._status.show_activity("")
         outline = list(await self._sessions.outline(turn.session_id))
         reply = turn.reply
         if not self._is_shown(turn.session_id):

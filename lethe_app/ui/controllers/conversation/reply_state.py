@@ -69,6 +69,7 @@ class ReplyState:
         """True if the user stopped the reply."""
         self.status_event: TurnEvent | None = None
         """Latest event that the status line shows."""
+        self._activity = ""
         self.status_since = 0.0
         """Moment of `time.monotonic` at which what the status line shows began."""
         self.reply: Message | None = None
@@ -86,26 +87,25 @@ class ReplyState:
 
     def record_event(self, event: TurnEvent) -> None:
         """Record an event."""
-        activity = STATUS_ACTIVITIES.get(type(event), "")
-        if activity:
-            if self.status_event is None or activity != STATUS_ACTIVITIES[type(self.status_event)]:
-                self.status_since = time.monotonic()
-            self.status_event = event
-        if isinstance(event, SessionReplaced):
-            self.session_id = event.session.guid
-        elif isinstance(event, MessageStored):
-            self.is_draft_safe = True
-        elif isinstance(event, MemoriesRecalled):
-            self.memory_count = sum(one.memory != self.session_id for one in event.memory.recalled)  # not the note of the time
-        elif isinstance(event, ReplyStarted):
-            self.reply = add_empty_alternative(event.message) if self._is_new_alternative else event.message
-            self.text_parts, self.thinking_parts = [], []  # the previous reply of the group is stored
-        elif isinstance(event, ReplyFinished):
-            self.reply, self.has_answered = None, True
-        elif isinstance(event, ReplyText):
-            self.text_parts.append(event.text)
-        elif isinstance(event, ThinkingText):
-            self.thinking_parts.append(event.text)
+        if activity := STATUS_ACTIVITIES.get(type(event)):
+            self.status_since = self.status_since if activity == self._activity else time.monotonic()
+            self.status_event, self._activity = event, activity
+        match event:
+            case SessionReplaced():
+                self.session_id = event.session.guid
+            case MessageStored():
+                self.is_draft_safe = True
+            case MemoriesRecalled():  # without the note of the time
+                self.memory_count = sum(one.memory != self.session_id for one in event.memory.recalled)
+            case ReplyStarted():
+                self.reply = add_empty_alternative(event.message) if self._is_new_alternative else event.message
+                self.text_parts, self.thinking_parts = [], []  # the previous reply of the group is stored
+            case ReplyFinished():
+                self.reply, self.has_answered = None, True
+            case ReplyText():
+                self.text_parts.append(event.text)
+            case ThinkingText():
+                self.thinking_parts.append(event.text)
 
     @property
     def is_awaited(self) -> bool:
@@ -136,91 +136,79 @@ def add_empty_alternative(message: Message) -> Message:
     return message.model_copy(update={"alternatives": alternatives, "shown": len(alternatives) - 1})
 
 
+def tr(text: str) -> str:
+    """Translate a text in the context "Turn"."""
+    return QCoreApplication.translate("Turn", text)
+
+
 def format_prefill_progress(done: int, total: int) -> str:
     """Return the progress of the prefill in tokens, for a tooltip."""
     if not done:
-        return QCoreApplication.translate("Turn", "The prompt has {tokens} to process").format(tokens=format_token_count(total))
+        return tr("The prompt has {tokens} to process").format(tokens=format_token_count(total))
     locale = QLocale()
-    template = QCoreApplication.translate("Turn", "{done} of {total} tokens of the prompt processed ({percent} %)")
     percent = locale.toString(100 * done // max(1, total))
+    template = tr("{done} of {total} tokens of the prompt processed ({percent} %)")
     return template.format(done=locale.toString(done), total=locale.toString(total), percent=percent)
 
 
 def format_reading(name: str) -> str:
     """Return that the persona called `name` reads the prompt; the name may be empty."""
-    if not name:
-        return QCoreApplication.translate("Turn", "Reading…")
-    return QCoreApplication.translate("Turn", "{name} is reading…").format(name=name)
+    return tr("{name} is reading…").format(name=name) if name else tr("Reading…")
 
 
 def format_writing(name: str) -> str:
     """Return that the persona called `name` writes; the name may be empty."""
-    if not name:
-        return QCoreApplication.translate("Turn", "Writing…")
-    return QCoreApplication.translate("Turn", "{name} is writing…").format(name=name)
+    return tr("{name} is writing…").format(name=name) if name else tr("Writing…")
 
 
-def format_web_lookup(event: WebSearchStarted) -> str:
-    """Return the progress of a web look-up in words."""
-    template = QCoreApplication.translate("Turn", "Reading about “{topic}”…")
-    if not event.pages:
-        template = QCoreApplication.translate("Turn", "Searching the internet for “{topic}”…")
-    return template.format(topic=event.topic)
-
-
-def format_permission_wait() -> str:
-    """Return the text for a reply that waits for the user's permission."""
-    return QCoreApplication.translate("Turn", "Waiting for your permission…")
-
-
-def format_wait_reason(event: ToolPermissionRequested | ToolUsed | WebSearchStarted | PrefillStep) -> str:
+def format_wait_reason(event: TurnEvent) -> str:
     """Return the text for what the reply waits for; empty for the prefill, which the status line shows."""
     match event:
         case WebSearchStarted():
-            return format_web_lookup(event)
-        case PrefillStep():
-            return ""
+            template = tr("Reading about “{topic}”…") if event.pages else tr("Searching the internet for “{topic}”…")
+            return template.format(topic=event.topic)
         case ToolPermissionRequested():
-            return format_permission_wait()
-    return f"{format_tool_results([event.result])}…"
+            return tr("Waiting for your permission…")
+        case ToolUsed():
+            return f"{format_tool_results([event.result])}…"
+    return ""
 
 
 def show_in_messages(model: ChatModel, turn: ReplyState, event: TurnEvent) -> None:
     """Apply an event to the transcript's model."""
-    if isinstance(event, MessageStored):
-        model.append_message(event.message)
-    elif isinstance(event, NoteAdded):
-        model.insert_above(event.message, event.above)
-    elif isinstance(event, NotesDeleted):
-        model.remove_messages(*event.messages)
-    elif isinstance(event, ToolPermissionRequested | ToolUsed | WebSearchStarted | PrefillStep):
-        model.set_waiting_text(format_wait_reason(event))
-    elif isinstance(event, ReplyStarted) and turn.reply is not None:
-        model.start_reply(turn.reply)
-    elif isinstance(event, ThinkingText):
-        model.append_thinking(event.text)
-    elif isinstance(event, ReplyText):
-        model.append_content(event.text)
-    elif isinstance(event, ReplyFinished):
-        model.finish_reply(event.message)
+    match event:
+        case MessageStored():
+            model.append_message(event.message)
+        case NoteAdded():
+            model.insert_above(event.message, event.above)
+        case NotesDeleted():
+            model.remove_messages(*event.messages)
+        case ToolPermissionRequested() | ToolUsed() | WebSearchStarted() | PrefillStep():
+            model.set_waiting_text(format_wait_reason(event))
+        case ReplyStarted() if turn.reply is not None:
+            model.start_reply(turn.reply)
+        case ThinkingText():
+            model.append_thinking(event.text)
+        case ReplyText():
+            model.append_content(event.text)
+        case ReplyFinished():
+            model.finish_reply(event.message)
 
 
 def show_in_status(status: StatusLine, turn: ReplyState, event: TurnEvent) -> None:
     """Show an event in the status line."""
-    if isinstance(event, PrefillStep):
-        status.show_timed_activity(
-            format_reading(turn.speaker_name), turn.status_since, format_prefill_progress(event.done, event.total)
-        )
-    elif isinstance(event, ThinkingText):
-        status.show_thinking(turn.status_since)
-    elif isinstance(event, ReplyText):
-        status.show_activity(format_writing(turn.speaker_name))
-    elif isinstance(event, ReplyFinished):
-        usage = event.usage
-        status.show_result(usage.tokens_per_second, usage.reused_tokens, usage.prompt_tokens, turn.memory_count)
-    elif isinstance(event, ToolPermissionRequested):
-        status.show_activity(format_permission_wait())
-    elif isinstance(event, WebSearchStarted):
-        status.show_activity(format_web_lookup(event))
-    elif isinstance(event, PromptBuilt):
-        status.show_timed_activity(format_reading(turn.speaker_name), turn.status_since)
+    match event:
+        case PromptBuilt():
+            status.show_timed_activity(format_reading(turn.speaker_name), turn.status_since)
+        case PrefillStep():
+            progress = format_prefill_progress(event.done, event.total)
+            status.show_timed_activity(format_reading(turn.speaker_name), turn.status_since, progress)
+        case ThinkingText():
+            status.show_timed_activity(tr("Thinking…"), turn.status_since)
+        case ReplyText():
+            status.show_activity(format_writing(turn.speaker_name))
+        case ReplyFinished():
+            usage = event.usage
+            status.show_result(usage.tokens_per_second, usage.reused_tokens, usage.prompt_tokens, turn.memory_count)
+        case ToolPermissionRequested() | WebSearchStarted():
+            status.show_activity(format_wait_reason(event))

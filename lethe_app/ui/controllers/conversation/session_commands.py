@@ -222,10 +222,7 @@ class SessionFollower(Controller):
         super().__init__(window, tasks)
         self._sessions, self._session_controller, self._messages = sessions, session_controller, messages
         session_editing.add_reply_stopper(replies.stop_session_reply)
-        self._unsubscribers.append(session_editing.sessions_changed.add(self._on_session_reshaped))
-
-    def _on_session_reshaped(self, change: SessionsChanged) -> None:
-        self._tasks.start_task(self._update_shown_session(change))
+        self._unsubscribers.append(session_editing.sessions_changed.add(tasks.create_slot(self._update_shown_session)))
 
     async def _update_shown_session(self, change: SessionsChanged) -> None:
         current = self._session_controller.current_session

@@ -52,7 +52,7 @@ class SessionController(Controller):
         self._current_session: ChatSession | None = None
         self._commands: dict[str, Callable[[str], object]] = {"new": self.start_session, "incognito": self.start_incognito}
         """Commands of the menus in the sidebar by name, called with the id of the persona or session."""
-        self._unsubscribers.append(sessions.changed.add(self._start_guest_refresh))
+        self._unsubscribers.append(sessions.changed.add(tasks.create_slot(self._refresh_guests, key="guests")))
         replies.session_started.connect(self._follow_started_session)
         window.sidebar.command_chosen.connect(lambda name, row_id: self._commands[name](row_id))
 
@@ -132,7 +132,7 @@ class SessionController(Controller):
     async def show_session(self, session: ChatSession) -> None:
         """Put `session` on display. One that is on display already is left as it is, at the reader's scroll position."""
         if self._current_session is not None and self._current_session.guid == session.guid:
-            self._focus_composer()
+            self._window.focus_composer()
             return
         persona = await self._directory.find_persona(session.persona_id)
         participants = await self._participants.load_participants(session, persona)
@@ -143,7 +143,7 @@ class SessionController(Controller):
         self._chat.header.incognito_label.setVisible(session.is_incognito)
         self._replies.show_session(session, persona, outline)
         self.session_changed.emit(session)
-        self._focus_composer()
+        self._window.focus_composer()
         self._replies.read_ahead()
         self.session_opened.emit(persona)
         if is_screen_reader_active():
@@ -167,11 +167,6 @@ class SessionController(Controller):
         self.session_changed.emit(session)
         self._tasks.start_task(self._preferences.set(last_persona=session.persona_id, last_session=str(session.guid)))
 
-    def _focus_composer(self) -> None:
-        """Close the drawer and focus the composer."""
-        self._panes.close_drawer()
-        self._chat.focus_composer()
-
     # Participants
 
     async def refresh_participants(self) -> None:
@@ -179,12 +174,11 @@ class SessionController(Controller):
         if self._current_session is not None:
             await self._show_participants(self._current_session)
 
-    def _start_guest_refresh(self, persona_id: str) -> None:
-        if self._current_session is not None and self._current_session.persona_id == persona_id:
-            self._tasks.start_task(self._refresh_guests(self._current_session), key="guests")
-
-    async def _refresh_guests(self, old_session: ChatSession) -> None:
-        """Read the session on display again and show its participants if they have changed."""
+    async def _refresh_guests(self, persona_id: str) -> None:
+        """Read the session on display again, if it is of this persona, and show its participants if they have changed."""
+        old_session = self._current_session
+        if old_session is None or old_session.persona_id != persona_id:
+            return
         try:
             session = await self._sessions.open(old_session.guid)
         except LetheError:
