@@ -47,5 +47,4 @@ class AlwaysInPrompt(QWidget):
             self.tr("{n} summary of an earlier conversation"),
             self.tr("{n} summaries of earlier conversations"),
         )
-        parts = [words for words, texts in ((facts, always.facts), (summaries, always.summaries)) if texts]
-        return join_with_and(parts)
+        return join_with_and([words for words, texts in ((facts, always.facts), (summaries, always.summaries)) if texts])

@@ -1,18 +1,21 @@
-"""Widgets of the memory panel: an elided link, a collapsible heading and an icon button."""
+"""Widgets of the memory panel: an elided link, a collapsible heading, an icon button, and the line with the mood."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel, QPushButton, QSizePolicy, QWidget
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QSizePolicy, QWidget
 
+from lethe_app.ui.core.accessibility import set_button_tooltip
 from lethe_app.ui.core.formatting import insert_break_points
 from lethe_app.ui.core.icons import BUTTON_ICON_SIZE, load_button_icon
-from lethe_app.ui.core.palette import ICON, SPACE_1, Palette
+from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_2, SPACE_4, Palette
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.widgets.buttons import ElidedButton, IconButton
 from lethe_app.ui.widgets.labels import create_text_label
+from lethe_app.ui.widgets.layouts import build_row
 
 
 class LinkButton(ElidedButton):
@@ -65,6 +68,45 @@ class CardButton(IconButton):
 
     def _choose_colour(self, palette: Palette) -> str:
         return palette.amber if self.isChecked() else palette.muted
+
+
+class MoodLine(QFrame):
+    """Line with the mood of a persona in the words of the prompt, and a button to the page where it is edited; hidden without a
+    text.
+    """
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("header")
+        self.setAccessibleName(self.tr("Mood"))
+        self.mood_label = create_selectable_label("", "small")
+        self.page_button = QPushButton(self.tr("Mind"))
+        self.page_button.setProperty("small", True)
+        self.page_button.hide()
+        build_row(
+            (self.mood_label, 1),
+            (self.page_button, 0, Qt.AlignmentFlag.AlignVCenter),
+            spacing=SPACE_2,
+            margins=(SPACE_4, SPACE_2, SPACE_2, SPACE_2),
+            parent=self,
+        )
+        self.hide()
+
+    def set_page_action(self, page_action: QAction) -> None:
+        """Connect the button to the action of a page and show it; without this call the button stays hidden."""
+        connect_with_action(self.page_button, page_action)
+        self.page_button.show()
+
+    def show_mood(self, text: str) -> None:
+        """Show the mood; an empty text hides the line."""
+        self.mood_label.setText(text)
+        self.setVisible(bool(text))
+
+
+def connect_with_action(button: QPushButton, action: QAction) -> None:
+    """Let a button trigger an action, whose title and shortcut its tooltip shows."""
+    button.clicked.connect(lambda _checked=False: action.trigger())
+    set_button_tooltip(button, f"{action.text()}  {action.shortcut().toString()}".rstrip())
 
 
 def create_selectable_label(text: str, *style_properties: str) -> QLabel:

@@ -11,14 +11,20 @@ from PySide6.QtGui import QAction, QKeyEvent
 from PySide6.QtWidgets import QAbstractButton, QFrame, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from lethe_app.domain.recall import count_recalled
-from lethe_app.ui.chat.memory_card_parts import CardButton, CollapsibleHeading, LinkButton, create_selectable_label
-from lethe_app.ui.chat.mood_line import MoodLine
-from lethe_app.ui.core.accessibility import set_button_tooltip
+from lethe_app.ui.chat.memory_card_parts import (
+    CardButton,
+    CollapsibleHeading,
+    LinkButton,
+    MoodLine,
+    connect_with_action,
+    create_selectable_label,
+)
 from lethe_app.ui.core.formatting import format_count, format_recall_counts, shorten_text
 from lethe_app.ui.core.icons import render_icon
 from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_2, SPACE_3, SPACE_4, SPACE_8
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.widgets.flow_layout import FlowLayout
+from lethe_app.ui.widgets.labels import build_heading
 from lethe_app.ui.widgets.layouts import build_column, build_row
 
 if TYPE_CHECKING:
@@ -70,8 +76,7 @@ class MemoryPanel(QFrame):
         head = QFrame()
         head.setObjectName("header")
         head.setMinimumHeight(52)
-        self.title = QLabel(self.tr("In this reply"))
-        self.title.setProperty("section", True)
+        self.title = build_heading(self.tr("In this reply"))
         self.subtitle = QLabel()
         self.subtitle.setProperty("small", True)
         text_column = build_column(self.title, self.subtitle)
@@ -113,8 +118,7 @@ class MemoryPanel(QFrame):
         """Add a button at the bottom that opens a page by its action."""
         button = QPushButton(label)
         button.setProperty("small", True)
-        set_button_tooltip(button, f"{action.text()}  {action.shortcut().toString()}".rstrip())
-        button.clicked.connect(lambda _checked=False: action.trigger())
+        connect_with_action(button, action)
         self._flow.addWidget(button)
         self._link_bar.show()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QWidget
+from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
 
 from lethe_app.ui.core.actions import action_tooltip
 from lethe_app.ui.core.icons import load_icon
@@ -32,10 +32,7 @@ class SpeakerChooser(QWidget):
         self.button.clicked.connect(lambda _checked=False: self.opened.emit())
         frame = QFrame()
         frame.setMaximumWidth(MAX_COLUMN_WIDTH)
-        line = QHBoxLayout(frame)
-        line.setContentsMargins(SPACE_2, 0, SPACE_2, 0)
-        line.addWidget(self.button)
-        line.addStretch(1)
+        build_row(self.button, 1, margins=(SPACE_2, 0, SPACE_2, 0), parent=frame)
         build_row(frame, margins=(COLUMN_MARGIN, 0, COLUMN_MARGIN, 0), parent=self)
         theme.changed.connect(self.apply_theme)
         self.hide()

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QDate, QLocale
-from PySide6.QtWidgets import QCheckBox, QFormLayout, QRadioButton, QWidget
+from PySide6.QtWidgets import QCheckBox, QFormLayout, QLayout, QRadioButton, QWidget
 
 from lethe_app.ui.controllers.controller import Controller
 from lethe_app.ui.core.formatting import format_message_count
 from lethe_app.ui.core.palette import SPACE_2, SPACE_4
 from lethe_app.ui.dialogs.dialogs import QuestionDialog, run_dialog
 from lethe_app.ui.widgets.fields import NoWheelComboBox
+from lethe_app.ui.widgets.layouts import build_column
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,26 +28,36 @@ if TYPE_CHECKING:
     from lethe_app.ui.shell.main_window import MainWindow
 
 
-class ErasureDialog(QuestionDialog):
-    """Question whose history is erased, and whether the backups go with it."""
+class ErasureQuestion(QuestionDialog):
+    """Question what is erased, and whether the backups go with it."""
+
+    def __init__(self, parent: QWidget, title: str) -> None:
+        super().__init__(parent, title, self.tr("Delete permanently"), danger=True)
+
+    def add_content(self, explanation: str, choice: QLayout) -> None:
+        """Add an explanation and the choice, and below it the one whether the backups go with it."""
+        self.add_paragraph(explanation)
+        self.column.addLayout(choice)
+        self.backup_box = QCheckBox(self.tr("Also delete the daily backups, which contain copies of everything"))
+        self.backup_box.setChecked(True)
+        self.column.addWidget(self.backup_box)
+        self.cancel.setDefault(True)
+        self.cancel.setFocus()
+
+
+class ErasureDialog(ErasureQuestion):
+    """Question whose history is erased."""
 
     def __init__(self, parent: QWidget, persona_name: str) -> None:
-        super().__init__(parent, self.tr("Delete conversations and memories?"), self.tr("Delete permanently"), danger=True)
-        self.add_paragraph(
-            self.tr(
-                "Conversations, memories, facts, notebooks, documents, moods and plans, ratings and the activity log are "
-                "deleted, also what is in the Trash. Personas, worlds, presets and settings remain. This cannot be undone."
-            )
-        )
+        super().__init__(parent, self.tr("Delete conversations and memories?"))
         self.one_button = QRadioButton(self.tr("Only those of {name}").format(name=persona_name.replace("&", "&&")))
         self.all_button = QRadioButton(self.tr("Those of all personas"))
         self.one_button.setChecked(True)
-        self.backup_box = QCheckBox(self.tr("Also delete the daily backups, which contain copies of everything"))
-        self.backup_box.setChecked(True)
-        for widget in (self.one_button, self.all_button, self.backup_box):
-            self.column.addWidget(widget)
-        self.cancel.setDefault(True)
-        self.cancel.setFocus()
+        text = self.tr(
+            "Conversations, memories, facts, notebooks, documents, moods and plans, ratings and the activity log are "
+            "deleted, also what is in the Trash. Personas, worlds, presets and settings remain. This cannot be undone."
+        )
+        self.add_content(text, build_column(self.one_button, self.all_button, spacing=SPACE_2))
 
 
 @dataclass(frozen=True)
@@ -60,18 +71,16 @@ class DayChoice:
     """Number of messages by day, newest first."""
 
 
-class DayErasureDialog(QuestionDialog):
-    """Question which day of whom is erased, and whether the backups go with it."""
+class DayErasureDialog(ErasureQuestion):
+    """Question which day of whom is erased."""
 
     def __init__(self, parent: QWidget, choices: Sequence[DayChoice], persona_id: str) -> None:
-        super().__init__(parent, self.tr("Delete a day?"), self.tr("Delete permanently"), danger=True)
+        super().__init__(parent, self.tr("Delete a day?"))
         self._choices = choices
-        self.add_paragraph(
-            self.tr(
-                "The messages of the day are deleted with what was made of them: summaries, facts, key moments, notes of "
-                "personas, notebook lines and records of replies. What you wrote elsewhere remains, also facts that you "
-                "reworded. This cannot be undone."
-            )
+        text = self.tr(
+            "The messages of the day are deleted with what was made of them: summaries, facts, key moments, notes of "
+            "personas, notebook lines and records of replies. What you wrote elsewhere remains, also facts that you "
+            "reworded. This cannot be undone."
         )
         self.persona_box, self.day_box = NoWheelComboBox(), NoWheelComboBox()
         table = QFormLayout()
@@ -80,17 +89,12 @@ class DayErasureDialog(QuestionDialog):
         for title, box in ((self.tr("Persona"), self.persona_box), (self.tr("Day"), self.day_box)):
             box.setAccessibleName(title)
             table.addRow(title, box)
-        self.column.addLayout(table)
-        self.backup_box = QCheckBox(self.tr("Also delete the daily backups, which contain copies of everything"))
-        self.backup_box.setChecked(True)
-        self.column.addWidget(self.backup_box)
+        self.add_content(text, table)
         for choice in choices:
             self.persona_box.addItem(choice.name, choice.persona_id)
         self.persona_box.currentIndexChanged.connect(lambda _index: self._list_days())
         self.persona_box.setCurrentIndex(max(self.persona_box.findData(persona_id), 0))
         self._list_days()
-        self.cancel.setDefault(True)
-        self.cancel.setFocus()
 
     @property
     def persona_id(self) -> str:
@@ -149,14 +153,14 @@ class ErasureController(Controller):
             return
         with_backups = dialog.backup_box.isChecked()
         await self._days.erase(dialog.day, dialog.persona_id)
-        if with_backups:
-            await self._erase_backups()
+        await self._erase_backups(is_wanted=with_backups)
         self._notifier.notify(self.tr("The day was deleted."))
 
-    async def _erase_backups(self) -> None:
+    async def _erase_backups(self, *, is_wanted: bool) -> None:
         from lethe_app.services.maintenance.erasure import erase_backups  # noqa: PLC0415 - rarely needed
 
-        await erase_backups(self._database)
+        if is_wanted:
+            await erase_backups(self._database)
 
     async def _confirm_and_erase(self) -> None:
         session = self._session_controller.current_session
@@ -169,7 +173,6 @@ class ErasureController(Controller):
         is_all, with_backups = dialog.all_button.isChecked(), dialog.backup_box.isChecked()
         await self._replies.stop_session_reply(session.guid)
         await (self._erasure.erase_all() if is_all else self._erasure.erase([session.persona_id]))
-        if with_backups:
-            await self._erase_backups()
+        await self._erase_backups(is_wanted=with_backups)
         await self._session_controller.resume_persona(session.persona_id)
         self._notifier.notify(self.tr("Conversations and memories were deleted."))

@@ -62,11 +62,9 @@ class FirstStart(Controller):
         self._directory, self._open_session = directory, open_session
         self._picked_model: ModelFile | None = None
         self.page = Welcome(window.theme)
-        self.page.start_requested.connect(
-            lambda name, model, persona: tasks.start_task(self._finish_welcome(name, model, persona), key="first start")
-        )
-        self.page.file_requested.connect(tasks.create_callback(self._pick_file, key="pick"))
-        self.page.folder_requested.connect(tasks.create_callback(self._pick_folder, key="pick"))
+        self.page.start_requested.connect(tasks.create_slot(self._finish_welcome, key="first start"))
+        self.page.file_requested.connect(tasks.create_slot(self._pick_file, key="pick"))
+        self.page.folder_requested.connect(tasks.create_slot(self._pick_folder, key="pick"))
 
     async def show_welcome(self) -> None:
         """Show the screen and fill it. The search for models comes last, because it takes longest."""
@@ -79,12 +77,8 @@ class FirstStart(Controller):
 
     async def _find_models(self, selected_path: Path | None = None) -> None:
         found, hardware = await asyncio.gather(self._models.list_chat_models(), self._downloads.hardware.current())
-        picked = (
-            [self._picked_model]
-            if self._picked_model and self._picked_model.path not in {model.path for model in found}
-            else []
-        )
-        models = [*picked, *found]
+        picked = self._picked_model
+        models = [picked, *found] if picked and picked.path not in {model.path for model in found} else found
         too_large = await asyncio.to_thread(self._find_too_large, models)
         models = rank_local_models(models, hardware)
         speeds = {model.path: estimate_speed(model.size, hardware) for model in models}
@@ -116,9 +110,8 @@ class FirstStart(Controller):
 
     async def _finish_welcome(self, name: str, model: Path | DownloadAssessment | None, persona_id: str) -> None:
         try:
-            await self._select_user_persona(
-                name or self.tr("Friend")
-            )  # “You” as a name would make facts such as “You has a dog”
+            # “You” as a name would make facts such as “You has a dog”.
+            await self._select_user_persona(name or self.tr("Friend"))
             await self._preferences.set(welcomed=True, last_persona=persona_id)
         except LetheError:
             self.page.enable_retry()
@@ -135,8 +128,6 @@ class FirstStart(Controller):
 
     async def _select_user_persona(self, name: str) -> None:
         """Select the user persona of that name, and create it unless an earlier attempt did."""
-        matching_personas = [persona for persona in await self._library.user_personas() if persona.name == name]
-        user_persona = (
-            matching_personas[0] if matching_personas else await self._library.save_persona(Persona(name=name, is_user=True))
-        )
+        known = next((persona for persona in await self._library.user_personas() if persona.name == name), None)
+        user_persona = known or await self._library.save_persona(Persona(name=name, is_user=True))
         await self._preferences.set(user_persona=user_persona.unique_name)

@@ -62,10 +62,8 @@ class GearMenu(Controller):
             title = QCoreApplication.translate("GearMenu", title)
             self.menu.addAction(load_icon(icon_name, colour), title, self._actions[first].trigger).setObjectName(first)
         for spec in (spec for spec in PAGES.values() if spec.menu_icon):
-            self._actions[spec.name].setIcon(load_icon(spec.menu_icon, colour))
-            self.menu.addAction(self._actions[spec.name])
-        self._actions["import_files"].setIcon(load_icon("download", colour))
-        self.menu.addAction(self._actions["import_files"])
+            self._add_action(spec.name, spec.menu_icon)
+        self._add_action("import_files", "download")
         self.menu.addSeparator()
         themes = self.menu.addMenu(load_icon("moon" if self._theme.palette.is_dark else "sun", colour), self.tr("Theme"))
         titles = {
@@ -83,14 +81,15 @@ class GearMenu(Controller):
             self.tr("Add model folder…"),
             self._tasks.create_callback(self._model_controller.add_folder, key="folder"),
         )
-        self._actions["open_data"].setIcon(load_icon("folder", colour))
-        self.menu.addAction(self._actions["open_data"])
+        self._add_action("open_data", "folder")
         self.menu.addSeparator()
-        self.menu.addAction(self._actions["palette"])
-        self.menu.addAction(self._actions["keyboard_shortcuts"])
-        self.menu.addAction(self._actions["notifications"])
-        self._actions["about"].setIcon(load_icon("info", colour))
-        self.menu.addAction(self._actions["about"])
+        for name in ("palette", "keyboard_shortcuts", "notifications"):
+            self.menu.addAction(self._actions[name])
+        self._add_action("about", "info")
+
+    def _add_action(self, name: str, icon_name: str) -> None:
+        self._actions[name].setIcon(load_icon(icon_name, self._theme.palette.muted))
+        self.menu.addAction(self._actions[name])
 
     def _add_text_menu(self, size: int, font: ProseFont) -> None:
         text = self.menu.addMenu(self.tr("Text"))

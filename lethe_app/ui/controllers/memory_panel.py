@@ -77,8 +77,20 @@ class MemoryPanelController(Controller):
         self.follow(self._refresh_all, *panel_services.memory_changes)
         self.follow(self._schedule_refresh, *panel_services.other_changes)
         self._connect_signals()
-        self._add_links()
-        self._add_toggle_button()
+        for title, name in (
+            (self.tr("Facts"), "facts"),
+            (self.tr("Memories"), "memories"),
+            (self.tr("Worlds"), "worlds"),
+            (self.tr("Conversations"), "conversations"),
+            (self.tr("Overview"), "overview"),
+            (self.tr("Mind"), "mind"),
+        ):
+            self.panel.add_link(title, self._actions[name])
+        self.panel.mood_line.set_page_action(self._actions["mind"])
+        self.toggle_button = CardButton(self._theme, "panel", action_tooltip("memory_panel"), self._panes.toggle_panel)
+        self.toggle_button.setCheckable(True)
+        self.toggle_button.setChecked(self._panes.is_panel_open)
+        self._header.add_button(self.toggle_button)
 
     def close(self) -> None:
         """Disconnect from the services."""
@@ -99,30 +111,9 @@ class MemoryPanelController(Controller):
         panel.focus_left.connect(self._return_focus)
         panel.newest_requested.connect(self._go_to_newest)
         panel.prompt_requested.connect(lambda: self._open_prompt_inspector(self.reply_id))
-        panel.text_saved.connect(lambda memory, text: self._tasks.start_task(self._save_text(memory, text)))
+        panel.text_saved.connect(self._tasks.create_slot(self._save_text))
         panel.command_chosen.connect(self._run_command)
         self._actions.connect(memory_panel=self._toggle_panel)
-
-    def _add_links(self) -> None:
-        """Add buttons to the registered pages."""
-        titles = {
-            "facts": self.tr("Facts"),
-            "memories": self.tr("Memories"),
-            "worlds": self.tr("Worlds"),
-            "conversations": self.tr("Conversations"),
-            "overview": self.tr("Overview"),
-            "mind": self.tr("Mind"),
-        }
-        for name, title in titles.items():
-            self.panel.add_link(title, self._actions[name])
-        self.panel.mood_line.set_page_action(self._actions["mind"])
-
-    def _add_toggle_button(self) -> None:
-        """Add the button that toggles the panel at the right end of the header."""
-        self.toggle_button = CardButton(self._theme, "panel", action_tooltip("memory_panel"), self._panes.toggle_panel)
-        self.toggle_button.setCheckable(True)
-        self.toggle_button.setChecked(self._panes.is_panel_open)
-        self._header.add_button(self.toggle_button)
 
     def _toggle_panel(self) -> None:
         """Toggle the panel, unless a page covers the conversation."""
@@ -225,9 +216,9 @@ class MemoryPanelController(Controller):
         self.panel.set_reply_title(self._describe_reply(row), is_newest=reply_id == self._newest_reply)
         user_text = sources.user_message.content if sources.user_message is not None else ""
         message, is_newest = self._messages.message(row), reply_id == self._newest_reply
-        self.panel.show_sources(
-            self.shown_sources, CardContext(user_text, await self._load_persona_name(row, sources), self._clock())
-        )
+        name = message.speaker_name if message is not None else ""
+        name = name or (await self._services.library.persona(sources.persona_id)).name
+        self.panel.show_sources(self.shown_sources, CardContext(user_text, name, self._clock()))
         # Rows may have changed during the await above, so `row` is not valid from here on.
         self.panel.mood_line.show_mood(
             await self._load_mood_text(sources.persona_id, message) if message is not None and is_newest else ""
@@ -250,12 +241,6 @@ class MemoryPanelController(Controller):
         except FileError:  # the persona file was damaged or removed meanwhile; the panel shows the memories without a mood
             return ""
         return await self._services.moods.describe_mood(persona, message.session_id)
-
-    async def _load_persona_name(self, row: int, sources: ReplySources) -> str:
-        message = self._messages.message(row)
-        if message is not None and message.speaker_name:
-            return message.speaker_name
-        return (await self._services.library.persona(sources.persona_id)).name
 
     def _show_introduction(self) -> None:
         self.panel.mood_line.show_mood("")
@@ -292,10 +277,7 @@ class MemoryPanelController(Controller):
         elif name == "mark irrelevant":
             self._tasks.start_task(self._mark_irrelevant(subject))
         else:
-            self._tasks.start_task(self._pin_memory(subject, is_pinned=name == "pin"))
-
-    async def _pin_memory(self, memory: ReplyMemory, *, is_pinned: bool) -> None:
-        await self._apply(self._services.reply_actions.pin(memory, pinned=is_pinned))
+            self._tasks.start_task(self._apply(self._services.reply_actions.pin(subject, pinned=name == "pin")))
 
     async def _save_text(self, memory: ReplyMemory, text: str) -> None:
         restore_text = await self._apply(self._services.reply_actions.write(memory, text))

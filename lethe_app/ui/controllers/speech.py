@@ -83,16 +83,17 @@ class SpeechController(Controller):
         self._on_speaking_changed(is_speaking=False)
 
     def _connect_actions(self) -> None:
-        buttons = self._buttons
+        buttons, create_slot = self._buttons, self._tasks.create_slot
+        change_spoken, change_style = create_slot(self._change_spoken), create_slot(self._change_style)
         self._actions.connect(
-            speak_replies=lambda: self._change_spoken(not self.mode.is_spoken),
-            spoken_style=lambda: self._change_style(not self.mode.has_spoken_style),
+            speak_replies=lambda: change_spoken(not self.mode.is_spoken),
+            spoken_style=lambda: change_style(not self.mode.has_spoken_style),
             read_aloud=self._read_last_reply,
             stop_speaking=self.stop_speaking,
         )
         self._actions["stop"].changed.connect(self._update_escape)
-        buttons.speak_button.clicked.connect(self._change_spoken)
-        buttons.style_action.triggered.connect(self._change_style)
+        buttons.speak_button.clicked.connect(change_spoken)
+        buttons.style_action.triggered.connect(change_style)
         buttons.stop_button.clicked.connect(self.stop_speaking)
 
     def _connect_user_input(self) -> None:
@@ -100,11 +101,9 @@ class SpeechController(Controller):
         composer, view = self._window.chat.composer, self._view
         composer.draft_field.textChanged.connect(self._on_draft_changed)
         composer.draft_field.installEventFilter(self)
-        composer.sent.connect(lambda _text: self.stop_speaking())
-        for name in STOPPING_ACTIONS:
-            self._actions[name].triggered.connect(lambda _checked=False: self.stop_speaking())
-        view.regenerate_requested.connect(lambda _id: self.stop_speaking())
-        view.continue_requested.connect(lambda _id: self.stop_speaking())
+        stopping = (*(self._actions[name].triggered for name in STOPPING_ACTIONS), composer.sent)
+        for signal in (*stopping, view.regenerate_requested, view.continue_requested):
+            signal.connect(lambda *_values: self.stop_speaking())
         for requested in (view.edit_requested, view.delete_requested):
             requested.connect(self._stop_message)
         view.alternative_requested.connect(lambda message_id, _index: self._stop_message(message_id))
@@ -229,23 +228,17 @@ class SpeechController(Controller):
         finally:
             self._is_copying = False
 
-    def _change_spoken(self, is_on: bool) -> None:
+    async def _change_spoken(self, is_on: bool) -> None:
         if not is_on:
             self.stop_speaking()
-        if self._session_id is not None:
-            self._tasks.start_task(self._set_spoken(self._session_id, is_on=is_on))
+        if (session_id := self._session_id) is not None:
+            self._show_mode(session_id, await self._session_speech.set_spoken(session_id, is_on=is_on))
+            if is_on:
+                await self._connect_voice()
 
-    async def _set_spoken(self, session_id: UUID, *, is_on: bool) -> None:
-        self._show_mode(session_id, await self._session_speech.set_spoken(session_id, is_on=is_on))
-        if is_on:
-            await self._connect_voice()
-
-    def _change_style(self, is_on: bool) -> None:
-        if self._session_id is not None:
-            self._tasks.start_task(self._set_style(self._session_id, is_on=is_on))
-
-    async def _set_style(self, session_id: UUID, *, is_on: bool) -> None:
-        self._show_mode(session_id, await self._session_speech.set_style(session_id, is_on=is_on))
+    async def _change_style(self, is_on: bool) -> None:
+        if (session_id := self._session_id) is not None:
+            self._show_mode(session_id, await self._session_speech.set_style(session_id, is_on=is_on))
 
     def _show_mode(self, session_id: UUID, mode: SpeechMode) -> None:
         if session_id == self._session_id:

@@ -10,7 +10,6 @@ from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, QRect, QSize, Q
 from PySide6.QtGui import QAction, QColor, QKeyEvent, QPainter, QStandardItem, QStandardItemModel
 from PySide6.QtWidgets import (
     QFrame,
-    QLabel,
     QLineEdit,
     QListView,
     QStyledItemDelegate,
@@ -35,6 +34,7 @@ from lethe_app.ui.core.routes import Route, SearchRoute, SettingsRoute
 from lethe_app.ui.core.search_terms import action_search_text, setting_search_text
 from lethe_app.ui.core.theme import Theme, mix_colours
 from lethe_app.ui.core.word_search import SearchText, rank_items
+from lethe_app.ui.widgets.labels import create_text_label
 from lethe_app.ui.widgets.layouts import build_column
 
 WIDTH, HEIGHT, TOP = 560, 420, 72
@@ -115,14 +115,13 @@ class CommandPalette(QFrame):
         self.command_list.setEditTriggers(QListView.EditTrigger.NoEditTriggers)
         self.command_list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.command_list.clicked.connect(lambda index: self._trigger_command(index.row()))
-        self.empty_label = QLabel(
+        self.empty_label = create_text_label(
             self.tr(
                 "No command or setting is called that. Try a word for what you want to change, such as “voice”, “theme” or "
                 "“memory”, or search everything you wrote:"
-            )
+            ),
+            "quiet",
         )
-        self.empty_label.setWordWrap(True)
-        self.empty_label.setProperty("quiet", True)
         self.empty_label.setContentsMargins(SPACE_3, SPACE_2, SPACE_3, SPACE_2)
         build_column(
             self.search_field,

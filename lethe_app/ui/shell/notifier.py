@@ -43,20 +43,12 @@ class Notification:
     is_error: bool = False
     button: str = ""
     action: Callable[[], None] | None = None
-    error_class: type[BaseException] | None = None
+    error_class: type[BaseException] = Exception
     is_lasting: bool = False
     """True if it stays for a minute."""
     traceback: str = ""
     """Details of an unexpected error, for a bug report."""
     time: datetime = field(default_factory=now)
-
-
-@dataclass(frozen=True, eq=False)
-class _UndoableChange:
-    """Change that can be undone after its notification has faded; `text` said what was done."""
-
-    text: str
-    undo: Callable[[], None]
 
 
 class Notifier(QObject):
@@ -74,8 +66,8 @@ class Notifier(QObject):
         self._remedies: dict[type[LetheError], tuple[str, Callable[[], None], bool]] = {}
         """Button and action for errors of a class, and whether they replace the error's remedy text."""
         self._toasts: list[Toast] = []
-        self._undoable: _UndoableChange | None = None
-        self._error_classes: dict[Toast, type[BaseException]] = {}
+        self._undoable: tuple[str, Callable[[], None]] | None = None
+        """What was done, and how it is undone after its notification has faded."""
         toast_parent.installEventFilter(self)
         theme.changed.connect(self._apply_theme)
 
@@ -146,19 +138,20 @@ class Notifier(QObject):
             close()
 
         close = self.notify(text, detail, button=self.tr("Undo"), action=run_undo)
-        change = self._undoable = _UndoableChange(text, run_undo)
+        change = self._undoable = (text, run_undo)
         return withdraw
 
     def undo_last(self) -> bool:
         """Undo the change of the newest notification with the button “Undo”, else the one kept; return whether there is one."""
         title = self.tr("Undo")
-        button = next((toast.button for toast in reversed(self._toasts) if toast.button_title == title), None)
+        button = next((toast.button for toast in reversed(self._toasts) if toast.notice.button == title), None)
         change = self._undoable
         if button is not None:
             button.click()
         elif change is not None:
-            change.undo()
-            self.notify(self.tr("Undone"), self.tr("Taken back: {change}").format(change=change.text))
+            text, undo = change
+            undo()
+            self.notify(self.tr("Undone"), self.tr("Taken back: {change}").format(change=text))
         return button is not None or change is not None
 
     def drop_undoable(self) -> None:
@@ -167,33 +160,27 @@ class Notifier(QObject):
 
     def retract_errors(self, *error_classes: type[LetheError]) -> None:
         """Close the errors of these classes, because their cause is gone."""
-        for toast, error_class in list(self._error_classes.items()):
-            if issubclass(error_class, error_classes):
+        for toast in list(self._toasts):
+            if issubclass(toast.notice.error_class, error_classes):
                 toast.dismiss()
 
     def hurry_errors(self) -> None:
         """Let errors fade soon, because the page is left on which they were reported; those of the model concern all pages."""
         for toast in self._toasts:
-            if toast.is_error and not issubclass(self._error_classes.get(toast, Exception), ModelError):
+            if toast.notice.is_error and not issubclass(toast.notice.error_class, ModelError):
                 toast.keep_briefly()
 
     def _show_notice(self, notice: Notification) -> Callable[[], None]:
         from lethe_app.ui.shell.toast import Toast  # noqa: PLC0415 - only a window with something to say needs it
 
         for toast in list(self._toasts):
-            if (toast.text, toast.detail) == (notice.text, notice.detail):
+            if (toast.notice.text, toast.notice.detail) == (notice.text, notice.detail):
                 toast.dismiss()  # a repeated notification replaces the earlier one, whose button may be outdated
         while len(self._toasts) >= MAX_TOASTS:
             self._toasts[0].dismiss()
-        toast = Toast(self._toast_parent, self._theme, notice.text, notice.detail, is_error=notice.is_error)
-        if notice.action is not None:
-            toast.add_button(notice.button, notice.action)
+        toast = Toast(self._toast_parent, self._theme, notice)
         toast.dismissed.connect(self._remove_toast)
         self._toasts.append(toast)
-        if notice.error_class is not None:
-            self._error_classes[toast] = notice.error_class
-        if notice.is_lasting:
-            toast.keep_longer()
         toast.show_toast()
         self.arrange_toasts()
 
@@ -207,7 +194,6 @@ class Notifier(QObject):
     def _remove_toast(self, toast: Toast) -> None:
         if toast in self._toasts:
             self._toasts.remove(toast)
-        self._error_classes.pop(toast, None)
         self.arrange_toasts()
 
     def _apply_theme(self) -> None:

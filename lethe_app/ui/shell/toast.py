@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QAbstractAnimation, QEvent, QPropertyAnimation, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
@@ -23,6 +23,9 @@ from lethe_app.ui.widgets.buttons import IconButton, build_button
 from lethe_app.ui.widgets.labels import create_text_label
 from lethe_app.ui.widgets.layouts import build_column, build_row
 
+if TYPE_CHECKING:
+    from lethe_app.ui.shell.notifier import Notification
+
 DISPLAY_MS, BUTTON_DISPLAY_MS, LONG_DISPLAY_MS = 6000, 10_000, 60_000
 """Milliseconds for which a toast stays; longer with a button, which has to be read and reached, and longest for an error."""
 
@@ -32,31 +35,38 @@ class Toast(QFrame):
 
     dismissed = Signal(object)
 
-    def __init__(self, parent: QWidget, theme: Theme, text: str, detail: str = "", *, is_error: bool = False) -> None:
+    def __init__(self, parent: QWidget, theme: Theme, notice: Notification) -> None:
         super().__init__(parent)
         self.setObjectName("toast")
-        self.setProperty("kind", "error" if is_error else "info")
-        self.text, self.detail, self.is_error = text, detail, is_error
+        self.setProperty("kind", "error" if notice.is_error else "info")
+        self.notice, self._theme = notice, theme
+        self.text, self.detail, self.is_error = notice.text, notice.detail, notice.is_error
         self.button: QPushButton | None = None
-        self.button_title = ""
-        self._theme = theme
         self._is_dismissed = False
         self._labels: list[QLabel] = []
         self._fade_animation: QPropertyAnimation | None = None
-        self._dismiss_timer = QTimer(self, singleShot=True, interval=LONG_DISPLAY_MS if is_error else DISPLAY_MS)
+        is_long, has_button = notice.is_error or notice.is_lasting, notice.action is not None
+        display_ms = LONG_DISPLAY_MS if is_long else BUTTON_DISPLAY_MS if has_button else DISPLAY_MS
+        self._dismiss_timer = QTimer(self, singleShot=True, interval=display_ms)
         self._dismiss_timer.timeout.connect(self._fade_out)
-        self.setAccessibleName(f"{self.tr('Error') if is_error else self.tr('Notification')}: {text} {detail}".strip())
+        kind = self.tr("Error") if notice.is_error else self.tr("Notification")
+        self.setAccessibleName(f"{kind}: {notice.text} {notice.detail}".strip())
         self._build()
         self.apply_theme()
 
     def _build(self) -> None:
         self._icon_label = QLabel()
         self._icon_label.setFixedSize(ICON, ICON)
-        self._text_column = build_column(self._create_label(self.text), spacing=SPACE_2)
-        if self.detail:
-            detail = self._create_label(self.detail)
+        self._text_column = build_column(self._create_label(self.notice.text), spacing=SPACE_2)
+        if self.notice.detail:
+            detail = self._create_label(self.notice.detail)
             detail.setProperty("quiet", True)
             self._text_column.addWidget(detail)
+        if self.notice.action is not None:  # the toast closes when its button is clicked
+            self.button = build_button(self.notice.button)
+            self.button.clicked.connect(self.notice.action)
+            self.button.clicked.connect(self.dismiss)
+            self._text_column.addWidget(self.button, 0, Qt.AlignmentFlag.AlignLeft)
         close_button = IconButton(
             self._theme, "close", self.tr("Close"), accessible_name=self.tr("Close notification"), size=16
         )
@@ -76,19 +86,6 @@ class Toast(QFrame):
         self._labels.append(label)
         return label
 
-    def add_button(self, title: str, action: Callable[[], None]) -> None:
-        """Add a button; the toast closes when it is clicked."""
-        self.button = button = build_button(title)
-        self.button_title = title
-        button.clicked.connect(action)
-        button.clicked.connect(self.dismiss)
-        self._text_column.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
-        self._dismiss_timer.setInterval(max(BUTTON_DISPLAY_MS, self._dismiss_timer.interval()))
-
-    def keep_longer(self) -> None:
-        """Show the toast for `LONG_DISPLAY_MS`, because its button is the only way to undo something large."""
-        self._dismiss_timer.setInterval(LONG_DISPLAY_MS)
-
     def keep_briefly(self) -> None:
         """Show the toast for no more than `BUTTON_DISPLAY_MS` from now on, because its subject is not on display any more."""
         if self._dismiss_timer.interval() > BUTTON_DISPLAY_MS:
@@ -96,8 +93,8 @@ class Toast(QFrame):
 
     def apply_theme(self) -> None:
         palette = self._theme.palette
-        colour = palette.danger if self.is_error else palette.water
-        self._icon_label.setPixmap(render_icon("warning" if self.is_error else "info", colour, ICON, self.devicePixelRatioF()))
+        name, colour = ("warning", palette.danger) if self.notice.is_error else ("info", palette.water)
+        self._icon_label.setPixmap(render_icon(name, colour, ICON, self.devicePixelRatioF()))
 
     def fit_to_width(self, width: int) -> None:
         """Set the width and the height that the text needs in it."""
@@ -116,7 +113,7 @@ class Toast(QFrame):
     def show_toast(self) -> None:
         """Show the toast, announce it to screen readers, and start its timer."""
         self.show()
-        offer = self.tr("Button: {title}").format(title=self.button_title) if self.button is not None else ""
+        offer = self.tr("Button: {title}").format(title=self.notice.button) if self.button is not None else ""
         announce(self, f"{self.accessibleName()} {offer}".strip())
         self._dismiss_timer.start()
 

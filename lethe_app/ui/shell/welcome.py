@@ -36,6 +36,7 @@ from lethe_app.ui.shell.sidebar_model import PersonaRow
 from lethe_app.ui.widgets.buttons import build_button
 from lethe_app.ui.widgets.choice_card import ChoiceCard
 from lethe_app.ui.widgets.flow_layout import FlowLayout
+from lethe_app.ui.widgets.labels import create_text_label
 from lethe_app.ui.widgets.layouts import build_column, build_row
 
 COLUMN_WIDTH = 680
@@ -71,10 +72,6 @@ class Welcome(QFrame):
         self._columns = 0
         self._page = page = QWidget()
         page.setObjectName("welcome_page")
-        column = QVBoxLayout(page)
-        column.setContentsMargins(SPACE_6, SPACE_6, SPACE_6, SPACE_6)
-        column.addStretch(1)
-        column.addLayout(self._build_greeting())
         self._sections = QBoxLayout(QBoxLayout.Direction.TopToBottom)
         self._sections.setSpacing(0)
         self._person_column, self._model_section = QVBoxLayout(), QVBoxLayout()
@@ -86,8 +83,7 @@ class Welcome(QFrame):
         self._build_models()
         for section in (self._person_column, self._model_section):
             section.addStretch(1)
-        column.addLayout(self._sections)
-        column.addStretch(2)
+        build_column(1, self._build_greeting(), self._sections, 2, spacing=SPACE_2, margins=SPACE_6, parent=page)
         scroll = QScrollArea()
         scroll.setWidgetResizable(True)
         scroll.setFrameShape(QFrame.Shape.NoFrame)
@@ -103,14 +99,13 @@ class Welcome(QFrame):
         logo.setPixmap(application_icon().pixmap(56, 56))
         headline = QLabel(self.tr("Welcome to Lethe"))
         headline.setProperty("hero", True)
-        description_label = QLabel(
+        description_label = create_text_label(
             self.tr(
                 "In Greek myth, whoever drinks from the river Lethe forgets. The characters you meet here remember. Make"
                 " three quick choices to start talking to them."
-            )
+            ),
+            "quiet",
         )
-        description_label.setProperty("quiet", True)
-        description_label.setWordWrap(True)
         words = build_column(headline, description_label, spacing=SPACE_1)
         return build_row((logo, 0, Qt.AlignmentFlag.AlignTop), (words, 1), spacing=SPACE_4)
 
@@ -137,9 +132,7 @@ class Welcome(QFrame):
         self._model_box = QWidget()
         self._model_box.setAccessibleName(self.tr("Models"))
         self._model_column = build_column(spacing=SPACE_2, parent=self._model_box)
-        self.search_label = QLabel(self.tr("Looking for models on this computer…"))
-        self.search_label.setProperty("quiet", True)
-        self.search_label.setWordWrap(True)
+        self.search_label = create_text_label(self.tr("Looking for models on this computer…"), "quiet")
         self._model_section.addWidget(self.search_label)
         self._model_section.addWidget(self._model_box)
         self.file_button = build_button(self.tr("Open a GGUF &file…"), self.file_requested.emit)
@@ -151,24 +144,19 @@ class Welcome(QFrame):
 
     def _build_footer(self, scroll_bar: QScrollBar) -> QFrame:
         """Create the footer, which is outside the scroll area, so that the start button is always visible."""
-        privacy_label = QLabel(self.tr("Everything stays on this computer. No account needed."))
-        privacy_label.setProperty("small", True)
-        privacy_label.setWordWrap(True)
+        privacy_label = create_text_label(self.tr("Everything stays on this computer. No account needed."), "small")
         self.start_button = build_button(self.tr("&Start chatting"), primary=True)
         self.start_button.setMinimumSize(132, 40)
         self.start_button.clicked.connect(self._start_with_model)
         self.skip_button = QPushButton(self.tr("&Look around first"))
         self.skip_button.setToolTip(self.tr("Open Lethe without loading a model; you can choose one at any time"))
         self.skip_button.setMinimumHeight(40)
-        self.skip_button.clicked.connect(self._start_without_model)
+        self.skip_button.clicked.connect(lambda: self._emit_start(None))
         footer = QFrame()
         footer.setObjectName("foot")
         self._footer_content = inner = QWidget()
-        row = QHBoxLayout(inner)
-        row.setContentsMargins(SPACE_6, SPACE_3, SPACE_6, SPACE_4)
-        row.addWidget(privacy_label, 1)
-        row.addWidget(self.skip_button)
-        row.addWidget(self.start_button)
+        buttons = (self.skip_button, self.start_button)
+        build_row((privacy_label, 1), *buttons, spacing=SPACE_2, margins=(SPACE_6, SPACE_3, SPACE_6, SPACE_4), parent=inner)
         around = build_row(inner, parent=footer)
         scroll_bar.rangeChanged.connect(  # keeps the footer aligned with the page, which a scroll bar makes narrower
             lambda _low, high: around.setContentsMargins(0, 0, scroll_bar.sizeHint().width() if high else 0, 0)
@@ -203,7 +191,9 @@ class Welcome(QFrame):
         for card in self.persona_cards:
             card.deleteLater()
         self._persona_rows = list(personas)
-        self.persona_cards = [self._create_persona_card(row) for row in personas]
+        self.persona_cards = [
+            ChoiceCard(self._theme, row.name, row.tagline, self._render_avatar(row), self._persona_box) for row in personas
+        ]
         for card in self.persona_cards[:1]:
             card.setChecked(True)
         self._columns = 0
@@ -228,9 +218,6 @@ class Welcome(QFrame):
         for card in stops:
             if isinstance(card, ChoiceCard):
                 card.setFocusPolicy(Qt.FocusPolicy.StrongFocus if card.isChecked() else Qt.FocusPolicy.ClickFocus)
-
-    def _create_persona_card(self, row: PersonaRow) -> ChoiceCard:
-        return ChoiceCard(self._theme, row.name, row.tagline, self._render_avatar(row), self._persona_box)
 
     def set_models(
         self,
@@ -329,27 +316,23 @@ class Welcome(QFrame):
 
     def _start_with_model(self) -> None:
         models = zip(self._models, self.model_cards, strict=True)
-        if self.offer_card is not None and self.offer_card.isChecked():
-            self._emit_start(self._offer)
-        else:
-            self._emit_start(next((model.path for model, card in models if card.isChecked()), None))
-
-    def _start_without_model(self) -> None:
-        self._emit_start(None)
+        chosen = next((model.path for model, card in models if card.isChecked()), None)
+        self._emit_start(self._offer if self.offer_card is not None and self.offer_card.isChecked() else chosen)
 
     def _emit_start(self, model: Path | DownloadAssessment | None) -> None:
         rows = zip(self._persona_rows, self.persona_cards, strict=True)
         persona_id = next((row.persona_id for row, card in rows if card.isChecked()), "")
-        for button in (self.start_button, self.skip_button):
-            button.setEnabled(False)
-        self.start_button.setText(self.tr("One moment…"))
+        self._set_enabled(self.tr("One moment…"), is_enabled=False)
         self.start_requested.emit(self.name_field.text().strip(), model, persona_id)
 
     def enable_retry(self) -> None:
         """Enable the buttons for another try after an error."""
+        self._set_enabled(self.tr("&Start chatting"), is_enabled=True)
+
+    def _set_enabled(self, start_text: str, *, is_enabled: bool) -> None:
         for button in (self.start_button, self.skip_button):
-            button.setEnabled(True)
-        self.start_button.setText(self.tr("&Start chatting"))
+            button.setEnabled(is_enabled)
+        self.start_button.setText(start_text)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Start on Enter. Letters that nothing else takes, such as after a click on a card, are the beginning of the name."""

@@ -16,10 +16,11 @@ from lethe_app.ui.transcript.message_actions import MessageActions, NewestButton
 from lethe_app.ui.transcript.message_editor import MessageEditor
 from lethe_app.ui.transcript.model.chat_model import ChatModel
 from lethe_app.ui.transcript.painting.link_line import LinkLine
+from lethe_app.ui.transcript.painting.message_layout import MessageLayout
 from lethe_app.ui.transcript.painting.painter import PaintState
 from lethe_app.ui.transcript.painting.style import MessageStyle
 from lethe_app.ui.transcript.reply_announcer import ReplyAnnouncer
-from lethe_app.ui.transcript.row_layout import BOTTOM_SPACE, TOP_SPACE, column_geometry
+from lethe_app.ui.transcript.row_layout import BOTTOM_SPACE, TOP_SPACE, PlacedRow, column_geometry
 from lethe_app.ui.transcript.scroll_view import Index
 from lethe_app.ui.transcript.transcript_view import TranscriptView
 
@@ -86,7 +87,7 @@ class ChatView(TranscriptView):
         self._dots_timer.timeout.connect(self._advance_dots)
         self.layout_cache.offers_continue = True
         self.attach_model()
-        model.reply_grew.connect(self._on_reply_grew)
+        model.reply_grew.connect(lambda: None if self._frame_timer.isActive() else self._frame_timer.start())
         ReplyAnnouncer(self, model)
 
     def reset(self) -> None:
@@ -133,10 +134,6 @@ class ChatView(TranscriptView):
         )
 
     # Growing reply
-
-    def _on_reply_grew(self) -> None:
-        if not self._frame_timer.isActive():
-            self._frame_timer.start()
 
     def layout_growing_reply(self) -> None:
         """Lay out the growing reply, at most once per `FRAME_MS`."""
@@ -251,12 +248,15 @@ class ChatView(TranscriptView):
             self.newest_button.place(self.action_buttons)
         self._update_dots_timer()
 
+    def _find_layout(self, row: int | None) -> tuple[PlacedRow | None, MessageLayout | None]:
+        """Return the place of a row and its layout, as far as it is visible and loaded."""
+        placed_row = None if row is None else self.placed_row(row)
+        return placed_row, None if placed_row is None else self.message_layout(placed_row.row)
+
     def _place_action_buttons(self) -> None:
         """Show the buttons below the hovered message, or else below the focused one."""
         focused_row = self.focused_row if self.hasFocus() else None
-        row = self.hovered_row if self.hovered_row is not None else focused_row
-        placed_row = None if row is None else self.placed_row(row)
-        message_layout = None if placed_row is None else self.message_layout(placed_row.row)
+        placed_row, message_layout = self._find_layout(self.hovered_row if self.hovered_row is not None else focused_row)
         if placed_row is None or message_layout is None or self._is_edited(placed_row.row):
             self.actions_row = None
             self.action_buttons.hide()
@@ -279,25 +279,23 @@ class ChatView(TranscriptView):
 
     def set_footer(self, footer: LinkLine | None) -> None:
         """Show a widget below the last message, or none. The scroll position stays, unless the view is at the end."""
-        if footer is self.footer:
-            return
-        if self.footer is not None:
-            self.footer.hide()
-        self.footer = footer
-        if footer is not None:
-            footer.apply_style(self.layout_cache.style)
-            footer.show()
-        self.update_layout()
+        if footer is not self.footer:
+            self._replace_line(self.footer, footer)
+            self.footer = footer
+            self.update_layout()
 
     def set_heading(self, heading: LinkLine | None) -> None:
         """Show a widget above the first message, or none. Call it again when its text has changed."""
-        if self.heading is not None and heading is not self.heading:
-            self.heading.hide()
+        self._replace_line(self.heading, heading)
         self.heading = heading
-        if heading is not None:
-            heading.apply_style(self.layout_cache.style)
-            heading.show()
         self.update_layout()
+
+    def _replace_line(self, old: LinkLine | None, new: LinkLine | None) -> None:
+        if old is not None and old is not new:
+            old.hide()
+        if new is not None:
+            new.apply_style(self.layout_cache.style)
+            new.show()
 
     def _place_heading(self) -> None:
         left, width = column_geometry(self.width())  # centred like the line of the day
@@ -368,9 +366,7 @@ class ChatView(TranscriptView):
         message_id = self.layout_cache.edited_message_id
         if self.editor is None or message_id is None:
             return
-        row = self.chat_model.row_of(message_id)
-        placed_row = None if row is None else self.placed_row(row)
-        message_layout = None if placed_row is None else self.message_layout(placed_row.row)
+        placed_row, message_layout = self._find_layout(self.chat_model.row_of(message_id))
         if placed_row is None or message_layout is None:
             # Moved out of sight instead of hidden, because a hidden widget loses the focus.
             self.editor.move(0, -2 * self.editor.height())

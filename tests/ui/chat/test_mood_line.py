@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from lethe_app.ui.chat.mood_line import MoodLine
+from lethe_app.ui.chat.memory_card_parts import MoodLine
 from lethe_app.ui.pages.mind.page import MindPage
 from tests.ui.test_accessibility import nameless
 from tests.ui.window_scene import Scene, opened, until

@@ -55,8 +55,6 @@ class MessageUndo(Controller):
         self._panes, self._replies = window.panes, replies
         self._made: list[MessageChange] = []
         self._undone: list[MessageChange] = []
-        self._shown_session: UUID | None = None
-        replies.session_shown.connect(self._on_session_shown)
         replies.turn_ended.connect(lambda _turn: self._notifier.drop_undoable())
         for keys, slot in (
             (QKeySequence.StandardKey.Undo, self._undo_newest),
@@ -81,9 +79,6 @@ class MessageUndo(Controller):
         change = MessageChange(session_id, undo, redo, close)
         self._made = [*self._made, change][-MAX_UNDO:]
 
-    def _on_session_shown(self, session_id: UUID) -> None:
-        self._shown_session = session_id
-
     def _run_if_visible(self, undo_or_redo: Callable[[], None]) -> None:
         if self._panes.isVisible():  # otherwise the page on display undoes its own changes
             undo_or_redo()
@@ -105,7 +100,8 @@ class MessageUndo(Controller):
 
     def _find_newest(self, changes: Sequence[MessageChange]) -> MessageChange | None:
         """Return the newest change of the session on display."""
-        return next((change for change in reversed(changes) if change.session_id == self._shown_session), None)
+        shown_id = self._replies.shown_session_id
+        return next((change for change in reversed(changes) if change.session_id == shown_id), None)
 
     def _undo_change(self, change: MessageChange) -> None:
         if change not in self._made:

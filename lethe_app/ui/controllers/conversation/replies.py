@@ -79,7 +79,6 @@ class ReplyController(Controller):
         self._persona: Persona | None = None
         self._reply_states: dict[UUID, ReplyState] = {}
         self._used_tokens: dict[UUID, int] = {}
-        self._reply_tasks: dict[UUID, asyncio.Task[None]] = {}
         self._composer.sent.connect(lambda text, is_dictated: self.send_message(text, is_dictated=is_dictated))
         self._composer.stop_requested.connect(self.stop_reply)
         self._actions.connect(
@@ -103,8 +102,7 @@ class ReplyController(Controller):
 
         self._messages.show_session(list(outline), load)
         self._status.show_activity("")
-        turn = self._reply_states.get(session.guid)
-        if turn is not None:
+        if (turn := self._shown_turn) is not None:
             turn.displayed_speaker = self._participants.expected_speaker(turn.speaker)
             turn.show_progress(self._messages)
             if turn.status_event is not None:
@@ -116,7 +114,7 @@ class ReplyController(Controller):
     def update_persona(self, persona: Persona) -> None:
         """Take over the changed persona, and show an awaited reply under its current name."""
         self._persona = persona
-        turn = self._reply_states.get(self._session.guid) if self._session is not None else None
+        turn = self._shown_turn
         if turn is not None and turn.is_awaited and turn.displayed_speaker != self._participants.expected_speaker(turn.speaker):
             self._messages.remove_placeholder()
             self._show_preparing(turn)
@@ -126,12 +124,19 @@ class ReplyController(Controller):
         if self._session is not None:
             self._chat.follow_session(self._session.guid)
 
-    def _is_shown(self, session_id: UUID) -> bool:
-        return self._session is not None and self._session.guid == session_id
+    @property
+    def shown_session_id(self) -> UUID | None:
+        """Return the id of the session on display."""
+        return self._session.guid if self._session is not None else None
+
+    @property
+    def _shown_turn(self) -> ReplyState | None:
+        """Return the turn in progress in the session on display."""
+        return self._reply_states.get(self._session.guid) if self._session is not None else None
 
     def _update_reply_controls(self) -> None:
         """Update the composer and the stop action after a reply has started or ended."""
-        turn = self._reply_states.get(self._session.guid) if self._session is not None else None
+        turn = self._shown_turn
         self._composer.set_replying(turn is not None, turn.reply.speaker_name if turn is not None and turn.reply else "")
         self._stop_action.setEnabled(turn is not None)
 
@@ -163,20 +168,20 @@ class ReplyController(Controller):
 
     def stop_reply(self) -> None:
         """Stop the reply on display; its text so far is kept."""
-        if self._session is not None and self.is_busy:
-            self._reply_states[self._session.guid].is_stopped = True
-            self._reply_tasks[self._session.guid].cancel()
+        if (turn := self._shown_turn) is not None and turn.task is not None:
+            turn.is_stopped = True
+            turn.task.cancel()
 
     async def stop_session_reply(self, session_id: UUID) -> None:
         """Stop the reply of a session, on display or not, and wait until it is stored."""
-        task = self._reply_tasks.get(session_id)
-        if task is not None:
-            task.cancel()
-            await asyncio.wait([task])
+        turn = self._reply_states.get(session_id)
+        if turn is not None and turn.task is not None:
+            turn.task.cancel()
+            await asyncio.wait([turn.task])
 
     async def stop_all_replies(self) -> None:
         """Stop all replies and wait until they are stored."""
-        for session_id in list(self._reply_tasks):
+        for session_id in list(self._reply_states):
             await self.stop_session_reply(session_id)
 
     def show_alternative(self, message_id: UUID, index: int) -> None:
@@ -205,7 +210,7 @@ class ReplyController(Controller):
     @property
     def is_busy(self) -> bool:
         """Return whether a reply is in progress in the session on display."""
-        return self._session is not None and self._session.guid in self._reply_states
+        return self._shown_turn is not None
 
     def _run_on_last_reply(self, action: Callable[[UUID], None]) -> None:
         row = self._messages.rowCount() - 1
@@ -215,16 +220,13 @@ class ReplyController(Controller):
     def _run_turn(self, turn: ReplyState, events: AsyncGenerator[TurnEvent]) -> None:
         if turn.session_id in self._reply_states:
             return  # the generator was never started, so there is nothing to close
-        task = self._tasks.start_task(self._consume_events(turn, events))
-        if task is not None:
-            self._reply_states[turn.session_id], self._reply_tasks[turn.session_id] = turn, task
-            task.add_done_callback(lambda _task: self._on_turn_ended(turn))
+        turn.task = self._tasks.start_task(self._consume_events(turn, events))
+        if turn.task is not None:
+            self._reply_states[turn.session_id] = turn
+            turn.task.add_done_callback(lambda _task: self._on_turn_ended(turn))
             self._update_reply_controls()
             self._show_preparing(turn)
-            self._emit_replying_sessions()
-
-    def _emit_replying_sessions(self) -> None:
-        self.replying_sessions_changed.emit(frozenset(self._reply_states))
+            self.replying_sessions_changed.emit(frozenset(self._reply_states))
 
     def _show_preparing(self, turn: ReplyState) -> None:
         """Show before the first event that a reply is prepared: dots in the transcript and a text in the status line."""
@@ -263,15 +265,14 @@ class ReplyController(Controller):
         callback.
         """
         self._reply_states.pop(turn.session_id, None)
-        self._reply_tasks.pop(turn.session_id, None)
         if not turn.has_started:
             self._composer.restore_draft(str(turn.session_id), turn.draft)
-        if self._is_shown(turn.session_id):
+        if turn.session_id == self.shown_session_id:
             if not turn.has_started:
                 self._messages.remove_placeholder()
                 self._status.show_activity("")
             self._update_reply_controls()
-        self._emit_replying_sessions()
+        self.replying_sessions_changed.emit(frozenset(self._reply_states))
         self.turn_ended.emit(turn)
 
     def _handle_event(self, turn: ReplyState, event: TurnEvent) -> None:
@@ -285,7 +286,7 @@ class ReplyController(Controller):
             self.reply_completed.emit(event.message.speaker_name, event.message.content)
         if isinstance(event, PromptBuilt):
             self._used_tokens[turn.session_id] = event.receipt.prompt_tokens
-        if not self._is_shown(turn.session_id):
+        if turn.session_id != self.shown_session_id:
             return
         show_in_messages(self._messages, turn, event)
         show_in_status(self._status, turn, event)
@@ -303,14 +304,10 @@ class ReplyController(Controller):
         """Continue a turn in the new session that the message has started, and show that session if the old one was on
         display.
         """
-        old_session_id = turn.session_id
-        was_shown = self._is_shown(old_session_id)
-        self._reply_states[session.guid], self._reply_tasks[session.guid] = (
-            self._reply_states.pop(old_session_id),
-            self._reply_tasks.pop(old_session_id),
-        )
+        was_shown = turn is self._shown_turn
+        self._reply_states[session.guid] = self._reply_states.pop(turn.session_id)
         turn.record_event(SessionReplaced(session))
-        self._emit_replying_sessions()
+        self.replying_sessions_changed.emit(frozenset(self._reply_states))
         if was_shown and self._persona is not None:
             self.show_session(session, self._persona, [])
             self.session_started.emit(session)
@@ -319,12 +316,12 @@ class ReplyController(Controller):
         """Show what was stored of a turn that ended early, and return an unstored message to the composer."""
         if not turn.is_draft_safe:
             self._composer.restore_draft(str(turn.session_id), turn.draft)
-        if not self._is_shown(turn.session_id):
+        if turn.session_id != self.shown_session_id:
             return
         self._status.show_activity("")
         outline = list(await self._sessions.outline(turn.session_id))
         reply = turn.reply
-        if not self._is_shown(turn.session_id):
+        if turn.session_id != self.shown_session_id:
             return
         if reply is not None and any(entry.id == reply.id for entry in outline):
             self._messages.finish_reply(await self._sessions.message(reply.id))
@@ -341,7 +338,7 @@ class ReplyController(Controller):
     async def delete_message(self, session_id: UUID, message_id: UUID) -> None:
         """Delete a message and update the transcript."""
         await self._message_editing.delete(session_id, message_id)
-        if self._is_shown(session_id):
+        if session_id == self.shown_session_id:
             self._messages.refresh_outlines(await self._sessions.outline(session_id))
 
     async def _select_alternative(self, message_id: UUID, index: int) -> None:

@@ -58,22 +58,16 @@ class ToolPermissionController(Controller):
 
     def __init__(self, window: MainWindow, tasks: TaskRunner, replies: ReplyController) -> None:
         super().__init__(window, tasks)
-        self._panel = window.chat
+        self._panel, self._replies = window.chat, replies
         self._pending_requests: dict[UUID, ToolPermissionRequested] = {}
-        self._shown_session: UUID | None = None
         self.card: ToolCard | None = None
-        replies.permission_requested.connect(self.add_request)
-        replies.session_shown.connect(self.show_session_request)
+        replies.permission_requested.connect(self._add_request)
+        replies.session_shown.connect(lambda _session_id: self._update_card())
 
-    def add_request(self, session_id: UUID, question: ToolPermissionRequested) -> None:
+    def _add_request(self, session_id: UUID, question: ToolPermissionRequested) -> None:
         """Add the request of a reply that waits for the answer."""
         self._pending_requests[session_id] = question
         question.answer.add_done_callback(lambda _answer: self._remove_request(session_id, question))
-        self._update_card()
-
-    def show_session_request(self, session_id: UUID) -> None:
-        """Set the session on display, and show its request."""
-        self._shown_session = session_id
         self._update_card()
 
     def _remove_request(self, session_id: UUID, question: ToolPermissionRequested) -> None:
@@ -82,7 +76,8 @@ class ToolPermissionController(Controller):
             self._update_card()
 
     def _update_card(self) -> None:
-        question = self._pending_requests.get(self._shown_session) if self._shown_session is not None else None
+        shown_id = self._replies.shown_session_id
+        question = self._pending_requests.get(shown_id) if shown_id is not None else None
         if self.card is not None and self.card.question is not question:
             had_focus = self.card.isAncestorOf(self._panel.focusWidget() or self._panel)
             self._panel.remove_card(self.card)
@@ -135,7 +130,6 @@ class UnansweredController(Controller):
     def __init__(self, window: MainWindow, tasks: TaskRunner, replies: ReplyController, messages: ChatModel) -> None:
         super().__init__(window, tasks)
         self._panel, self._replies, self._messages = window.chat, replies, messages
-        self._shown_session: UUID | None = None
         self._stopped_sessions: set[UUID] = set()
         """Sessions whose latest reply the user stopped before its first token."""
         self.line = UnansweredLine()
@@ -143,15 +137,10 @@ class UnansweredController(Controller):
         # One update for all signals of the model in the same turn of the event loop.
         self._update_timer = QTimer(self, singleShot=True, interval=0)
         self._update_timer.timeout.connect(self._update_line)
-        for signal in (messages.modelReset, messages.rowsInserted, messages.rowsRemoved):
+        for signal in (messages.modelReset, messages.rowsInserted, messages.rowsRemoved, replies.session_shown):
             signal.connect(lambda *_rows: self._update_timer.start())
-        replies.session_shown.connect(self._on_session_shown)
         replies.turn_ended.connect(self._on_turn_ended)
         self.line.retry_button.clicked.connect(lambda _checked=False: self._request_reply())
-
-    def _on_session_shown(self, session_id: UUID) -> None:
-        self._shown_session = session_id
-        self._update_timer.start()
 
     def _on_turn_ended(self, turn: ReplyState) -> None:
         if turn.is_stopped and not turn.text_parts and not turn.thinking_parts:
@@ -170,7 +159,7 @@ class UnansweredController(Controller):
         return False
 
     def _update_line(self) -> None:
-        if self._is_reply_missing and self._shown_session in self._stopped_sessions:
+        if self._is_reply_missing and self._replies.shown_session_id in self._stopped_sessions:
             self.line.show_text(self.tr("Stopped before the reply began."), self.tr("Try again"))
         elif self._is_reply_missing:
             self.line.show_text(self.tr("No reply yet."), self.tr("Generate"))

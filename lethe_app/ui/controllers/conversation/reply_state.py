@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from uuid import UUID
 
@@ -64,6 +65,8 @@ class ReplyState:
         """True if the user's message is stored, or there is none; otherwise the composer must get it back on failure."""
         self.is_dictated = False
         """True if the user spoke some of the message."""
+        self.task: asyncio.Task[None] | None = None
+        """Task of the turn."""
         self.has_started = False
         self.is_stopped = False
         """True if the user stopped the reply."""

@@ -152,12 +152,12 @@ class SessionEnd(Controller):
         super().__init__(window, tasks)
         self._chat, self._view = window.chat, view
         self._sessions, self._session_timeout, self._preferences = sessions, session_timeout, preferences
-        self._shown_session: UUID | None = None
+        self._replies = replies
         self.ended_line = LinkLine(view.viewport())
         self.ended_line.linkActivated.connect(lambda _address: self._continue_session())
         self.follow(self._refresh_state, sessions.changed, preferences.changed)
         self.follow(self._report_input, idleness.user_active)
-        replies.session_shown.connect(self._on_session_shown)
+        replies.session_shown.connect(lambda _session_id: self._on_session_shown())
         view.editor_toggled.connect(self._report_editing)
 
     def close(self) -> None:
@@ -165,8 +165,11 @@ class SessionEnd(Controller):
         super().close()
         self._session_timeout.set_edited_session(None)
 
-    def _on_session_shown(self, session_id: UUID) -> None:
-        self._shown_session = session_id
+    @property
+    def _shown_session(self) -> UUID | None:
+        return self._replies.shown_session_id
+
+    def _on_session_shown(self) -> None:
         self._report_editing()
         self._update_widgets(has_ended=False)
         self._refresh_state()

@@ -54,17 +54,10 @@ class IncrementalMarkdown:
         last_token, line = _find_last_block(tokens)
         if last_token and not is_too_deep(tokens):
             self._final_blocks += build_blocks(tokens[:last_token])
-            self.final_length += _offset_of_line(lines, line)
+            self.final_length += sum(len(one) + 1 for one in lines.split("\n")[:line])
 
 
 def _find_last_block(tokens: list[Token]) -> tuple[int, int]:
     """Return the token index and the line at which the last block starts."""
     starts = [(at, token.map[0]) for at, token in enumerate(tokens) if token.level == 0 and token.nesting >= 0 and token.map]
     return max(starts, default=(0, 0))
-
-
-def _offset_of_line(text: str, line: int) -> int:
-    offset = 0
-    for _ in range(line):
-        offset = text.index("\n", offset) + 1
-    return offset

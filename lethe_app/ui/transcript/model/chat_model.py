@@ -247,7 +247,7 @@ class ChatModel(QAbstractListModel):
     def append_message(self, message: Message) -> None:
         """Append a message."""
         self._keep_message(message)
-        self._append_outline(outline_of(message))
+        self._insert_outline(outline_of(message), len(self._rows))
 
     def insert_above(self, message: Message, next_message_id: UUID) -> None:
         """Insert a message right above another one; without effect if that is missing or the message is there already."""
@@ -256,20 +256,16 @@ class ChatModel(QAbstractListModel):
         if row is None or any(each.id == message.id for each in self._rows.all_outlines):
             return
         self._keep_message(message)
-        if not self._rows.is_shown(outline):
-            self._rows.insert_above(outline, next_message_id)
-            return
-        self.beginInsertRows(QModelIndex(), row, row)
-        self._rows.insert_above(outline, next_message_id)
-        self.endInsertRows()
+        self._insert_outline(outline, row, next_message_id)
 
-    def _append_outline(self, outline: MessageOutline) -> None:
-        if not self._rows.is_shown(outline):
-            self._rows.append(outline)
-            return
-        self.beginInsertRows(QModelIndex(), len(self._rows), len(self._rows))
-        self._rows.append(outline)
-        self.endInsertRows()
+    def _insert_outline(self, outline: MessageOutline, row: int, next_message_id: UUID | None = None) -> None:
+        """Insert an outline above another message, which is in `row`, or at the end; it has a row only if it is shown."""
+        if self._rows.is_shown(outline):
+            self.beginInsertRows(QModelIndex(), row, row)
+            self._rows.insert(outline, next_message_id)
+            self.endInsertRows()
+        else:
+            self._rows.insert(outline, next_message_id)
 
     def _keep_message(self, message: Message) -> None:
         self._pages.add_message(message)
@@ -315,7 +311,7 @@ class ChatModel(QAbstractListModel):
             self.endResetModel()
             return
         for outline in new_outlines[known_count:]:
-            self._append_outline(outline)
+            self._insert_outline(outline, len(self._rows))
 
     # Reply in progress
 

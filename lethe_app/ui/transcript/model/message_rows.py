@@ -58,17 +58,17 @@ class MessageRows:
                 return outline.id
         return None
 
-    def append(self, outline: MessageOutline) -> None:
+    def insert(self, outline: MessageOutline, next_message_id: UUID | None = None) -> None:
+        """Insert an outline right above another message, which must exist, or at the end, which needs no rebuilding."""
+        if next_message_id is not None:
+            position = next(index for index, each in enumerate(self.all_outlines) if each.id == next_message_id)
+            self.all_outlines.insert(position, outline)
+            self.rebuild_rows()
+            return
         if self.is_shown(outline):
             self._rows_by_id[outline.id] = len(self._visible_positions)
             self._visible_positions.append(len(self.all_outlines))
         self.all_outlines.append(outline)
-
-    def insert_above(self, outline: MessageOutline, next_message_id: UUID) -> None:
-        """Insert an outline right above another message, which must exist."""
-        position = next(index for index, each in enumerate(self.all_outlines) if each.id == next_message_id)
-        self.all_outlines.insert(position, outline)
-        self.rebuild_rows()
 
     def replace(self, row: int, outline: MessageOutline) -> None:
         """Replace the outline in a row by that of the same message or of its successor."""

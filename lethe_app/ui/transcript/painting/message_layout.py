@@ -231,10 +231,6 @@ class MessageLayout:
         return QRect(0, self.prose_top, self.width, max(self.document.height, self.style.line_height))
 
     @property
-    def waiting_rect(self) -> QRect:
-        return QRect(0, self.prose_top, self.width, self.style.line_height)
-
-    @property
     def chip_rect(self) -> QRect:
         """Return the rectangle of the memory chip, at the left below the text; empty without memories."""
         if not self.annotations.recalled.total:

@@ -99,9 +99,8 @@ class MessagePainter:
             clip = QRectF(-AVATAR_COLUMN_WIDTH, -top, message_layout.width + AVATAR_COLUMN_WIDTH, 1e6)
             if paint_state.clip is not None:
                 clip = paint_state.clip.translated(-left, -top)
-            self._draw_document(
-                painter, message_layout.document, QPointF(0, message_layout.prose_top), clip, paint_state.selection
-            )
+            origin = QPointF(0, message_layout.prose_top)
+            self._draw_document(painter, message_layout.document, origin, clip, paint_state.selection)
         self._draw_footer(painter, message_layout, paint_state)
         painter.restore()
 
@@ -117,8 +116,10 @@ class MessagePainter:
         if message_layout.annotations.recalled.total and not paint_state.is_edited:
             draw_memory_chip(painter, message_layout, self.style, is_highlighted=paint_state.is_highlighted)
         is_number_covered = message_layout.is_growing or paint_state.has_actions or paint_state.is_edited
-        if message_layout.alternatives[1] > 1 and not is_number_covered:
-            self._draw_alternative_number(painter, message_layout)
+        number, count = message_layout.alternatives
+        if count > 1 and not is_number_covered:
+            rect = QRect(message_layout.footer_left, message_layout.footer_top, message_layout.width, 24)
+            self._draw_small_text(painter, rect, f"‹ {number}/{count} ›", ALIGN_LEFT)
 
     def _draw_end_mark(self, painter: QPainter, message_layout: MessageLayout) -> None:
         rect = QRect(0, message_layout.end_mark_top + 2, message_layout.width, self.style.line_height)
@@ -143,14 +144,9 @@ class MessagePainter:
         painter.drawLine(middle + half_gap, line, width - 1, line)
 
     def _draw_focus_frame(self, painter: QPainter, message_layout: MessageLayout) -> None:
-        margin = SPACE_2
-        rect = QRectF(
-            -AVATAR_COLUMN_WIDTH - margin,
-            message_layout.header_top - margin,
-            message_layout.width + AVATAR_COLUMN_WIDTH + 2 * margin,
-            0,
-        )
-        rect.setBottom(message_layout.height - 1)
+        left, top = -AVATAR_COLUMN_WIDTH, message_layout.header_top
+        rect = QRectF(QPointF(left, top), QPointF(message_layout.width, message_layout.height - 1))
+        rect.adjust(-SPACE_2, -SPACE_2, SPACE_2, 0)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.setPen(QPen(self.style.focus, 1.5))
@@ -205,13 +201,8 @@ class MessagePainter:
             height = message_layout.thoughts_document.height
             painter.fillRect(QRectF(icon_size / 2 - 1, message_layout.thoughts_text_top, 2, height), self.style.quote_bar)
             clip = QRectF(0, 0, message_layout.width, message_layout.height)
-            self._draw_document(
-                painter,
-                message_layout.thoughts_document,
-                QPointF(THOUGHTS_INDENT, message_layout.thoughts_text_top),
-                clip,
-                None,
-            )
+            origin = QPointF(THOUGHTS_INDENT, message_layout.thoughts_text_top)
+            self._draw_document(painter, message_layout.thoughts_document, origin, clip, None)
 
     def _draw_document(
         self, painter: QPainter, document: MessageDocument, origin: QPointF, clip: QRectF, selected: tuple[int, int] | None
@@ -240,7 +231,7 @@ class MessagePainter:
         return selection
 
     def _draw_waiting_dots(self, painter: QPainter, message_layout: MessageLayout, paint_state: PaintState) -> None:
-        rect = message_layout.waiting_rect
+        rect = QRect(0, message_layout.prose_top, message_layout.width, self.style.line_height)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
         for dot in range(3):
@@ -250,11 +241,6 @@ class MessagePainter:
             painter.drawEllipse(QPointF(rect.left() + 4 + dot * 10, rect.center().y()), 2.5, 2.5)
         if paint_state.waiting_text:
             self._draw_small_text(painter, rect.adjusted(40, 0, 0, 0), paint_state.waiting_text, ALIGN_LEFT)
-
-    def _draw_alternative_number(self, painter: QPainter, message_layout: MessageLayout) -> None:
-        number, count = message_layout.alternatives
-        rect = QRect(message_layout.footer_left, message_layout.footer_top, message_layout.width, 24)
-        self._draw_small_text(painter, rect, f"‹ {number}/{count} ›", ALIGN_LEFT)
 
     def draw_placeholder(self, painter: QPainter, left: int, top: int, width: int, height: int) -> None:
         """Paint the shape of a message that is being loaded."""
