@@ -74,11 +74,6 @@ class ChatPanel(QFrame):
         card.hide()
         card.deleteLater()
 
-    def set_persona(self, name: str, tagline: str) -> None:
-        """Show the participants' names and the tagline in the header, and the names in the composer."""
-        self.header.set_persona(name, tagline)
-        self.composer.set_addressee(name)
-
     def apply_theme(self) -> None:
         """Apply the icons of the current theme."""
         self.header.speech.apply_theme()
@@ -129,7 +124,3 @@ class ChatHeader(QFrame):
     def add_button(self, button: QWidget) -> None:
         """Add a button at the right end."""
         self._row.addWidget(button)
-
-    def set_persona(self, name: str, tagline: str) -> None:
-        self.name_label.set_full_text(name)
-        self.tagline_label.set_full_text(tagline)

@@ -63,7 +63,7 @@ class Composer(QWidget):
         self.draft_field.textChanged.connect(self._on_draft_changed)
         self.draft_field.entered.connect(self.submit)
         self.draft_field.up_pressed.connect(self.edit_last_requested)
-        self.draft_field.focus_changed.connect(self._show_focus)
+        self.draft_field.focus_changed.connect(lambda has_focus: set_style_properties(self.frame, focused=has_focus))
         self.dictated = DictatedText(self.draft_field, self._theme)
         self.microphone_button = MicrophoneButton(self._theme)
         self.note_label = QLabel()
@@ -211,10 +211,8 @@ class Composer(QWidget):
 
     def _set_note(self, text: str) -> None:
         self.note_label.setText(text)
-        reserved_width = self._token_count_width() if text or not self.is_empty else 0
-        self.note_label.setMinimumWidth(
-            reserved_width
-        )  # reserved from the first letter on, so that the text does not move when the count is shown
+        # Reserved from the first letter on, so that the text does not move when the count is shown.
+        self.note_label.setMinimumWidth(self._token_count_width() if text or not self.is_empty else 0)
 
     def _token_count_width(self) -> int:
         """Return the width in pixels reserved for a token count; 0 if that would be more than a fifth of the composer."""
@@ -242,14 +240,8 @@ class Composer(QWidget):
         """Return the button's tooltip for an empty draft: what sending nothing does."""
         if not self._addressee:
             return action_tooltip("send")
-        return (
-            self.tr("Let {name} speak").format(name=self._next_speaker_name)
-            if self._next_speaker_name
-            else self.tr("Let someone speak")
-        )
-
-    def _show_focus(self, has_focus: bool) -> None:
-        set_style_properties(self.frame, focused=has_focus)
+        name = self._next_speaker_name
+        return self.tr("Let {name} speak").format(name=name) if name else self.tr("Let someone speak")
 
 
 class DraftField(QPlainTextEdit):

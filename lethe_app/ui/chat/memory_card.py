@@ -1,4 +1,6 @@
-"""Card of one recalled memory or World Info entry: its text, the reason of the recall, its source and the possible actions."""
+"""Cards of the memory panel: a recalled memory or World Info entry with its text, the reason of the recall, its source and the
+possible actions; and what every prompt of the session contains, core facts and summaries.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +13,18 @@ from PySide6.QtCore import QLocale, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
-from lethe_app.services.chat.reply_source_reader import RecallTrace, ReplyMemory, SourceKind, StatementOrigin
+from lethe_app.services.chat.reply_source_reader import (
+    FROM_FILES,
+    RecallTrace,
+    ReplyMemory,
+    SourceKind,
+    StablePromptContent,
+    StatementOrigin,
+)
 from lethe_app.ui.chat import memory_labels
 from lethe_app.ui.chat.memory_card_parts import CardButton, CollapsibleHeading, LinkButton, create_selectable_label
 from lethe_app.ui.chat.memory_labels import tr
-from lethe_app.ui.core.formatting import insert_break_points, shorten_text
+from lethe_app.ui.core.formatting import format_count, insert_break_points, join_with_and, shorten_text
 from lethe_app.ui.core.icons import render_icon
 from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_2, SPACE_3
 from lethe_app.ui.core.reason_labels import format_reason
@@ -29,6 +38,8 @@ COLLAPSED_LENGTH = 200
 """Characters of a memory shown before it is expanded."""
 MAX_MATCHED_LINES = 2
 """Matched lines of an earlier session shown before the card is expanded."""
+MAX_SUMMARY_LENGTH = 300
+"""Maximum number of characters shown of one summary."""
 
 
 @dataclass(frozen=True)
@@ -143,7 +154,7 @@ class MemoryCard(QFrame):
         palette = self._theme.palette
         colour = palette.amber if memory_labels.is_remembered(self.memory) else palette.muted
         self._kind_icon.setPixmap(
-            render_icon(memory_labels.kind_icon_name(self.memory), colour, ICON - 4, self.devicePixelRatioF())
+            render_icon("book" if self.memory.kind in FROM_FILES else "remembered", colour, ICON - 4, self.devicePixelRatioF())
         )
 
     # Actions
@@ -262,3 +273,39 @@ class MemoryCard(QFrame):
 
     def sizeHint(self) -> QSize:
         return QSize(200, super().sizeHint().height())
+
+
+class AlwaysInPrompt(QWidget):
+    """Collapsible section: a heading and the counts; expanded, the texts of the facts and summaries."""
+
+    def __init__(self, theme: Theme, always: StablePromptContent, *, is_open: bool, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        counts_text = self._format_counts(always)
+        self.heading = CollapsibleHeading(theme, self.tr("In every prompt now"), is_open=is_open)
+        self.heading.setAccessibleName(self.tr("In every prompt now: {what}").format(what=counts_text))
+        self.heading.setToolTip(
+            self.tr("Facts and summaries included in every prompt of this conversation; earlier prompts may have had others")
+        )
+        content = QWidget()
+        content.setVisible(is_open)
+        lines = build_column(spacing=SPACE_2, margins=(SPACE_2, SPACE_2, SPACE_2, 0), parent=content)
+        for fact in always.facts:
+            lines.addWidget(create_selectable_label(fact))
+        for title, summary in always.summaries:
+            lines.addWidget(create_selectable_label(title or self.tr("An earlier conversation")))
+            lines.addWidget(
+                create_selectable_label(shorten_text(memory_labels.strip_headings(summary), MAX_SUMMARY_LENGTH), "small")
+            )
+        row = create_selectable_label(counts_text, "small")
+        row.setContentsMargins(SPACE_2, 0, SPACE_2, 0)
+        build_column(self.heading, row, content, parent=self)
+        self.heading.toggled.connect(content.setVisible)
+
+    def _format_counts(self, always: StablePromptContent) -> str:
+        facts = format_count(len(always.facts), self.tr("{n} fact"), self.tr("{n} facts"))
+        summaries = format_count(
+            len(always.summaries),
+            self.tr("{n} summary of an earlier conversation"),
+            self.tr("{n} summaries of earlier conversations"),
+        )
+        return join_with_and([words for words, texts in ((facts, always.facts), (summaries, always.summaries)) if texts])

@@ -56,11 +56,6 @@ def is_remembered(memory: ReplyMemory) -> bool:
     return memory.kind not in FROM_FILES or memory.recollection.is_notebook
 
 
-def kind_icon_name(memory: ReplyMemory) -> str:
-    """Return the icon name of a memory."""
-    return "book" if memory.kind in FROM_FILES else "remembered"
-
-
 def format_card_text(memory: ReplyMemory, persona_name: str = "") -> str:
     """Return the text of a card in its current form, without heading and date; `name` is the persona's. For a session the
     matched lines come first.

@@ -176,8 +176,7 @@ class MemoryPanel(QFrame):
 
     def _fill_content(self, sources: ReplySources, reply_context: CardContext) -> None:
         # Imported with the first memory, so that building the window does not wait for these modules.
-        from lethe_app.ui.chat.always_in_prompt import AlwaysInPrompt  # noqa: PLC0415
-        from lethe_app.ui.chat.memory_card import MemoryCard  # noqa: PLC0415
+        from lethe_app.ui.chat.memory_card import AlwaysInPrompt, MemoryCard  # noqa: PLC0415
         from lethe_app.ui.chat.memory_labels import explain_no_memories  # noqa: PLC0415
 
         if not self._is_newest:

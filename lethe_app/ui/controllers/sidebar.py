@@ -63,7 +63,7 @@ class SidebarController(Controller):
         await self._directory.read_personas()
         personas = list(self._directory.personas.values())
         self.avatars_changed.emit()
-        self._sidebar.set_personas([self._directory.build_persona_row(persona) for persona in personas])
+        self._sidebar.model.set_personas([self._directory.build_persona_row(persona) for persona in personas])
         await self._session_controller.refresh_participants()  # their names may have changed
         for persona in personas:
             await self.refresh_sessions(persona.unique_name)
@@ -76,7 +76,7 @@ class SidebarController(Controller):
         rows = await offload_if_large(
             len(summaries), lambda: [self._build_session_row(summary, ended) for summary in summaries]
         )
-        self._sidebar.set_sessions(persona_id, rows)
+        self._sidebar.model.set_sessions(persona_id, rows)
 
     def _build_session_row(self, summary: SessionSummary, ended: UUID | None) -> SessionRow:
         placeholder = self.tr("Incognito conversation") if summary.is_incognito else ""

@@ -88,6 +88,7 @@ OWN_SPECS = tuple(
 )
 ACTION_SPECS = tuple(sorted((*OWN_SPECS, *PAGES.values()), key=lambda spec: list(ActionGroup).index(spec.group)))
 """All actions by group."""
+_SPECS_BY_NAME = {spec.name: spec for spec in ACTION_SPECS}
 RENAMED_ACTIONS = {
     "meet": "import_files",
     "timeline": "overview",
@@ -123,13 +124,13 @@ KEYS_ONLY = frozenset({"send", "line_break", "good_reply", "bad_reply"})
 
 def action_title(name: str) -> str:
     """Return the translated title of the action called `name`."""
-    return next(QCoreApplication.translate("Action", spec.title) for spec in ACTION_SPECS if spec.name == name)
+    return QCoreApplication.translate("Action", _SPECS_BY_NAME[name].title)
 
 
 def action_shortcut(name: str) -> str:
     """Return the first shortcut of the action in the notation of the system (⌘ on macOS); empty if it has none."""
-    keys = next(spec.keys for spec in ACTION_SPECS if spec.name == name)
-    return QKeySequence(keys.split()[0]).toString(QKeySequence.SequenceFormat.NativeText) if keys else ""
+    keys = _SPECS_BY_NAME[name].keys.split()
+    return QKeySequence(keys[0]).toString(QKeySequence.SequenceFormat.NativeText) if keys else ""
 
 
 def action_tooltip(name: str) -> str:
@@ -147,33 +148,27 @@ def is_idle_undo(event: QEvent, *, has_undo: bool, has_redo: bool) -> bool:
     return (is_undo and not has_undo) or (is_redo and not has_redo)
 
 
-class Actions:
-    """QActions of a window for all actions; those of local ones have no shortcut."""
+class Actions(dict[str, QAction]):
+    """QActions of a window for all actions by name; those of local ones have no shortcut."""
 
     def __init__(self, window: QWidget) -> None:
-        self._actions: dict[str, QAction] = {}
+        super().__init__()
         for spec in ACTION_SPECS:
             action = QAction(QCoreApplication.translate("Action", spec.title), window)
             action.setObjectName(spec.name)
             if not spec.is_local:
                 action.setShortcuts([QKeySequence(keys) for keys in spec.keys.split()])
                 window.addAction(action)
-            self._actions[spec.name] = action
-
-    def __contains__(self, name: str) -> bool:
-        return name in self._actions
-
-    def __getitem__(self, name: str) -> QAction:
-        return self._actions[name]
+            self[spec.name] = action
 
     def connect(self, **slots: Callable[[], object]) -> None:
         """Connect each slot to the action of its name."""
         for name, slot in slots.items():
-            self._actions[name].triggered.connect(lambda _checked=False, run=slot: run())
+            self[name].triggered.connect(lambda _checked=False, run=slot: run())
 
     def update_visibility(self, *, is_session_visible: bool, is_welcome_visible: bool) -> None:
         """Update the visibility of actions: whether the session is visible, and whether the welcome page is shown."""
         for name in SESSION_ONLY:
-            self._actions[name].setVisible(is_session_visible)
+            self[name].setVisible(is_session_visible)
         for name in RETURN_TO_SESSION:
-            self._actions[name].setVisible(not is_welcome_visible)
+            self[name].setVisible(not is_welcome_visible)

@@ -115,7 +115,8 @@ class GarbageCollector(QObject):
             if self._is_frozen_check_due():
                 self._collect_frozen()
             elif self._is_release_due():
-                release_memory()
+                forget_source_lines()
+                release_unused_memory()
             return False
         return True
 
@@ -169,9 +170,3 @@ class GarbageCollector(QObject):
         gc.unfreeze()
         gc.collect()
         gc.enable()
-
-
-def release_memory() -> None:
-    """Return what this process holds unused to the operating system."""
-    forget_source_lines()
-    release_unused_memory()

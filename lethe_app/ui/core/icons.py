@@ -18,13 +18,10 @@ BUTTON_ICON_SIZE = QSize(ICON + SPACE_1, ICON - SPACE_1)
 """Size of icons from `load_button_icon`, in logical pixels; the extra width is the gap between icon and text."""
 
 
-def _svg_path(name: str) -> Path:
-    return Paths(home=Path(), cache=Path(), shipped=shipped_root()).icons / f"{name}.svg"
-
-
 @lru_cache(maxsize=64)
 def _svg_source(name: str) -> str:
-    return _svg_path(name).read_text(encoding="utf-8")
+    folder = Paths(home=Path(), cache=Path(), shipped=shipped_root()).icons
+    return (folder / f"{name}.svg").read_text(encoding="utf-8")
 
 
 def render_icon(name: str, colour: str, size: int = ICON, device_pixel_ratio: float = 1.0) -> QPixmap:

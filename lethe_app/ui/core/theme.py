@@ -116,12 +116,7 @@ class Theme(QObject):
         # Native styles take colours from the system and ignore parts of palette and style sheet.
         application.setStyle("Fusion")
         self.apply_choice(choice, prose_size)
-        application.styleHints().colorSchemeChanged.connect(self._follow_system)
-
-    @property
-    def choice(self) -> str:
-        """Return the user's choice: `system`, `light` or `dark`."""
-        return self._choice
+        application.styleHints().colorSchemeChanged.connect(lambda: self._apply_theme() if self._choice == "system" else None)
 
     def apply_choice(self, choice: str, prose_size: int) -> None:
         """Apply the palette of `choice` and message text of `prose_size` pixels."""
@@ -133,12 +128,9 @@ class Theme(QObject):
             hints.setColorScheme(scheme)
         self._apply_theme()
 
-    def _follow_system(self) -> None:
-        if self._choice == "system":
-            self._apply_theme()
-
     def _apply_theme(self) -> None:
-        self.palette = self._choose_palette()
+        light = self._application.styleHints().colorScheme() == Qt.ColorScheme.Light
+        self.palette = choose_palette(self._choice, system_is_light=light)
         if self._applied == (self.palette.name, self.prose_size):
             return
         self._applied = (self.palette.name, self.prose_size)
@@ -146,11 +138,6 @@ class Theme(QObject):
         font.setPixelSize(interface_font_size(self.prose_size))
         self._application.setPalette(build_qt_palette(self.palette))
         self._application.setFont(font)
-        self._application.setStyleSheet(
-            self._template.substitute(stylesheet_variables(self.palette, self.prose_size, self._folder))
-        )
+        variables = stylesheet_variables(self.palette, self.prose_size, self._folder)
+        self._application.setStyleSheet(self._template.substitute(variables))
         self.changed.emit()
-
-    def _choose_palette(self) -> Palette:
-        light = self._application.styleHints().colorScheme() == Qt.ColorScheme.Light
-        return choose_palette(self._choice, system_is_light=light)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QFrame, QProgressBar, QSizePolicy, QWidget
+from PySide6.QtWidgets import QFrame, QProgressBar, QPushButton, QSizePolicy, QWidget
 
 from lethe_app.ui.core.formatting import format_count
 from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4
@@ -67,13 +67,12 @@ class ActivityButton(ElidedButton):
         corner = self.mapToGlobal(QPoint(0, 0))
         self.activity_list.move(corner.x(), corner.y() - self.activity_list.sizeHint().height() - SPACE_2)
         self.activity_list.show()
-        self.activity_list.focus_first()
+        for button in self.activity_list.findChildren(QPushButton)[:1]:
+            button.setFocus()
 
 
 class ActivityList(QFrame):
     """Popup with the tasks; Esc or a click outside closes it."""
-
-    changed = Signal()
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent, Qt.WindowType.Popup)
@@ -97,11 +96,6 @@ class ActivityList(QFrame):
             self._rows[one.key].show_activity(one)
         if self.isVisible():
             self.adjustSize()
-
-    def focus_first(self) -> None:
-        row = next(iter(self._rows.values()), None)
-        if row is not None:
-            row.button.setFocus()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape:

@@ -181,9 +181,12 @@ class MainWindow(QMainWindow):
             self.resize(self.size().boundedTo(screen_size - FRAME_SIZE))
 
     def set_persona(self, name: str, tagline: str) -> None:
+        """Show the names of the participants in title, header and composer, and the tagline in the header."""
         self._persona_name = name
         self._update_title()
-        self.chat.set_persona(name, tagline)
+        self.chat.header.name_label.set_full_text(name)
+        self.chat.header.tagline_label.set_full_text(tagline)
+        self.chat.composer.set_addressee(name)
 
     def set_page_title(self, title: str) -> None:
         """Show the title of the page that covers the conversation in the window's title; empty for the conversation."""

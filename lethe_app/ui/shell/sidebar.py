@@ -154,12 +154,6 @@ class Sidebar(QFrame):
 
     # Content
 
-    def set_personas(self, personas: list[PersonaRow]) -> None:
-        self.model.set_personas(personas)
-
-    def set_sessions(self, persona_id: str, sessions: list[SessionRow]) -> None:
-        self.model.set_sessions(persona_id, sessions)
-
     def set_open_session(self, persona_id: str, guid: str) -> None:
         self.model.set_open_session(persona_id, guid)
         index = self.model.index_of(f"session {guid}")

@@ -218,12 +218,8 @@ def format_replying(row: Row) -> str:
     return QCoreApplication.translate("Sidebar", "A reply is being written") if row.is_replying else ""
 
 
-def format_guests(row: SessionRow) -> str:
-    """Return “with Edmund and Wren”; empty if there are no other participants."""
-    return QCoreApplication.translate("Sidebar", "with {names}").format(names=join_with_and(row.guests)) if row.guests else ""
-
-
 def describe_session(row: SessionRow) -> list[str]:
     """Return title, other participants and the note that the session has ended, as far as they apply."""
     ended = QCoreApplication.translate("Sidebar", "Ended after inactivity") if row.is_ended else ""
-    return [words for words in (row.title, format_guests(row), ended) if words]
+    with_guests = QCoreApplication.translate("Sidebar", "with {names}").format(names=join_with_and(row.guests))
+    return [words for words in (row.title, with_guests if row.guests else "", ended) if words]

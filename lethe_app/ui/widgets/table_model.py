@@ -96,7 +96,9 @@ class FilteredTableModel(QAbstractTableModel, Generic[Row]):
         """Successive filters with the indices of their matches in `_sorted_rows`. Each narrows the one before, so it searches
         only its matches.
         """
-        self._alignments = [int(Qt.AlignmentFlag.AlignVCenter | _horizontal_alignment(column)) for column in columns]
+        right, left = Qt.AlignmentFlag.AlignRight, Qt.AlignmentFlag.AlignLeft
+        horizontal = (right if column.is_right_aligned else left for column in columns)
+        self._alignments = [int(Qt.AlignmentFlag.AlignVCenter | one) for one in horizontal]
         self._sorted_by: tuple[int, bool] | None = None
         self._filter_words: tuple[str, ...] = ()
         self._row_filter: Callable[[Row], bool] | None = None
@@ -326,10 +328,6 @@ class FilteredTableModel(QAbstractTableModel, Generic[Row]):
     def flags(self, index: Index) -> Qt.ItemFlag:
         has_tick = index.isValid() and self.columns[index.column()].is_checked is not None
         return CHECKABLE_FLAGS if has_tick else DEFAULT_FLAGS
-
-
-def _horizontal_alignment(column: Column[Any]) -> Qt.AlignmentFlag:
-    return Qt.AlignmentFlag.AlignRight if column.is_right_aligned else Qt.AlignmentFlag.AlignLeft
 
 
 def _is_narrower(old_words: Sequence[str], new_words: Sequence[str]) -> bool:

@@ -21,9 +21,9 @@ STORM, NIGHT = "guid-storm", "guid-night"
 def sidebar(qtbot, theme) -> Sidebar:
     made = Sidebar(theme, lambda: PRESENT)
     qtbot.addWidget(made)
-    made.set_personas([PersonaRow("aiko", "Aiko", "piano tuner"), PersonaRow("mira", "Mira", "ship navigator")])
-    made.set_sessions("mira", [session(STORM, "The storm", 0), session(NIGHT, "First night", 1, 212)])
-    made.set_sessions("aiko", [session("guid-piano", "The stormy piano", 3)])
+    made.model.set_personas([PersonaRow("aiko", "Aiko", "piano tuner"), PersonaRow("mira", "Mira", "ship navigator")])
+    made.model.set_sessions("mira", [session(STORM, "The storm", 0), session(NIGHT, "First night", 1, 212)])
+    made.model.set_sessions("aiko", [session("guid-piano", "The stormy piano", 3)])
     made.set_open_session("mira", STORM)
     made.apply_theme()
     made.resize(264, 700)
@@ -177,7 +177,7 @@ def test_news_of_a_conversation_keeps_the_place_in_the_list(sidebar):
     sidebar.session_list.setCurrentIndex(sidebar.model.index_of(f"session {NIGHT}"))
 
     news = [session("guid-new", "New", 0), session(STORM, "The storm", 0), session(NIGHT, "First night", 1)]
-    sidebar.set_sessions("mira", news)
+    sidebar.model.set_sessions("mira", news)
 
     row = sidebar.model.row_at(sidebar.session_list.currentIndex())
     assert row is not None
@@ -185,7 +185,7 @@ def test_news_of_a_conversation_keeps_the_place_in_the_list(sidebar):
 
 
 def test_thousands_of_conversations_are_painted_at_once(sidebar, qtbot):
-    sidebar.set_sessions("mira", [session(f"guid-{number}", f"Talk {number}", number) for number in range(5000)])
+    sidebar.model.set_sessions("mira", [session(f"guid-{number}", f"Talk {number}", number) for number in range(5000)])
 
     sidebar.grab()
 

@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QFrame, QWidget
 
 from lethe_app.domain.agent_runs import ReplyRating
 from lethe_app.domain.chat import Role
+from lethe_app.ui.chat.composer_card import ToolCard
 from lethe_app.ui.chat.memory_card_parts import create_selectable_label
-from lethe_app.ui.chat.tool_permission_card import ToolCard
 from lethe_app.ui.controllers.controller import Controller
 from lethe_app.ui.core.accessibility import announce
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3

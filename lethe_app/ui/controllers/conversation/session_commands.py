@@ -7,6 +7,7 @@ from uuid import UUID
 
 from lethe_app.errors import LetheError
 from lethe_app.ui.controllers.controller import Controller
+from lethe_app.ui.core.accessibility import announce
 from lethe_app.ui.core.formatting import format_message_count, format_minutes, truncate_text
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
 from lethe_app.ui.transcript.painting.link_line import LinkLine
@@ -189,7 +190,7 @@ class SessionEnd(Controller):
             minutes = self._preferences.current.rotation_minutes
             text = self.tr("This conversation ended after {time} of inactivity").format(time=format_minutes(minutes))
             self.ended_line.show_pieces((text, ""), (" · ", ""), (self.tr("Continue"), "continue"))
-            self.ended_line.announce_text()
+            announce(self.ended_line, self.ended_line.plain_text)
         self._update_widgets(has_ended=has_ended)
 
     def _update_widgets(self, *, has_ended: bool) -> None:

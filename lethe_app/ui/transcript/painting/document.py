@@ -14,6 +14,8 @@ from lethe_app.ui.transcript.markdown.spans import LINE_BREAK, TextSpan
 from lethe_app.ui.transcript.painting.style import CODE_PAD, MessageStyle
 
 _ZERO_WIDTH_SPACE = "\u200b"
+THIN_BLOCK = MessageStyle.fixed_block_format(1)
+"""Format of the empty blocks that a QTextDocument must have before and after a table."""
 _DECORATED_KINDS = {BlockKind.CODE, BlockKind.RULE, BlockKind.TABLE}
 _ALIGNMENTS = {"center": Qt.AlignmentFlag.AlignHCenter, "right": Qt.AlignmentFlag.AlignRight}
 
@@ -104,7 +106,7 @@ class MessageDocument:
 
     def _add_table(self, cursor: QTextCursor, block: Block, is_first: bool) -> QTextTable:
         if is_first or self._placed_blocks[-1].block.kind is BlockKind.TABLE:
-            cursor.setBlockFormat(self._style.thin_block_format())
+            cursor.setBlockFormat(THIN_BLOCK)
         table_format = QTextTableFormat()
         table_format.setCellPadding(SPACE_2)
         table_format.setCellSpacing(0)
@@ -119,11 +121,11 @@ class MessageDocument:
             for column, cell in enumerate(cells):
                 self._fill_cell(table.cellAt(row, column).firstCursorPosition(), cell, is_header=row == 0)
         cursor.movePosition(QTextCursor.MoveOperation.End)
-        cursor.setBlockFormat(self._style.thin_block_format())
+        cursor.setBlockFormat(THIN_BLOCK)
         return table
 
     def _fill_cell(self, cursor: QTextCursor, cell: TableCell, is_header: bool) -> None:
-        block_format = self._style.cell_block_format()
+        block_format = self._style.fixed_block_format(round(self._style.pixels * 1.4))
         block_format.setAlignment(_ALIGNMENTS.get(cell.align, Qt.AlignmentFlag.AlignLeft))
         cursor.setBlockFormat(block_format)
         self._insert_spans(cursor, cell.spans, BlockKind.HEADING if is_header else BlockKind.TABLE, level=6)

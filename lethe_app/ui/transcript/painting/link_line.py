@@ -8,7 +8,6 @@ from html import escape
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QWidget
 
-from lethe_app.ui.core.accessibility import announce
 from lethe_app.ui.core.palette import SPACE_3
 from lethe_app.ui.transcript.painting.style import MessageStyle
 
@@ -39,10 +38,6 @@ class LinkLine(QLabel):
         self._pieces = pieces
         self._update_text()
 
-    def announce_text(self) -> None:
-        """Announce the text to screen readers."""
-        announce(self, self.plain_text)
-
     def apply_style(self, style: MessageStyle) -> None:
         """Apply colours and small font of the transcript."""
         self._link_colour = style.palette.water
@@ -51,8 +46,10 @@ class LinkLine(QLabel):
         self._update_text()
 
     def _update_text(self) -> None:
-        self.setText("".join(self._format_piece(text, address) for text, address in self._pieces))
-
-    def _format_piece(self, text: str, address: str) -> str:
         style = f"color: {self._link_colour}; text-decoration: none;"
-        return f'<a href="{escape(address)}" style="{style}">{escape(text)}</a>' if address else escape(text)
+        self.setText(
+            "".join(
+                f'<a href="{escape(address)}" style="{style}">{escape(text)}</a>' if address else escape(text)
+                for text, address in self._pieces
+            )
+        )

@@ -151,14 +151,9 @@ class MessageStyle:
         """Return the left edge of a block, indented by its quotes and lists."""
         return block.quote * QUOTE_INDENT + block.indent * INDENT
 
-    def thin_block_format(self) -> QTextBlockFormat:
-        """Return the format of the empty blocks that a QTextDocument must have before and after a table."""
+    @staticmethod
+    def fixed_block_format(line_height: int) -> QTextBlockFormat:
+        """Return the format of a block with lines of this height, such as those of a table."""
         block_format = QTextBlockFormat()
-        block_format.setLineHeight(1, FIXED_HEIGHT)
-        return block_format
-
-    def cell_block_format(self) -> QTextBlockFormat:
-        """Return the format of the block in a table cell."""
-        block_format = QTextBlockFormat()
-        block_format.setLineHeight(round(self.pixels * 1.4), FIXED_HEIGHT)
+        block_format.setLineHeight(line_height, FIXED_HEIGHT)
         return block_format
