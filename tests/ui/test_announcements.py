@@ -47,8 +47,7 @@ def reader(monkeypatch) -> Reader:
 async def send(scene: Scene, text: str) -> None:
     """Send a message and wait for the end of the reply."""
     rows = len(scene.words)
-    QTest.keyClicks(scene.draft, text)
-    QTest.keyClick(scene.draft, Qt.Key.Key_Return)
+    scene.send(text)
     await until(lambda: len(scene.words) == rows + 2 and scene.words[-1] and not scene.is_replying)
 
 

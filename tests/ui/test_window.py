@@ -34,8 +34,7 @@ def test_the_skeleton_loads_nothing_but_qt():
 
 async def test_a_message_is_answered_word_by_word(tmp_path, echo_model):
     async with opened(tmp_path, echo_model("Good evening, captain.")) as scene:
-        QTest.keyClicks(scene.draft, "Good evening.")
-        QTest.keyClick(scene.draft, Qt.Key.Key_Return)
+        scene.send("Good evening.")
         await until(lambda: not scene.is_replying and len(scene.words) == 3)
 
         assert scene.words[1:] == ["Good evening.", "Good evening, captain."]
@@ -62,8 +61,7 @@ async def test_a_button_outside_a_dialog_is_pressed_once_by_enter_and_space(tmp_
 
 async def test_esc_stops_a_reply_and_keeps_the_half(tmp_path, echo_model):
     async with opened(tmp_path, echo_model("word " * 2000, delay=0.01)) as scene:
-        QTest.keyClicks(scene.draft, "Speak.")
-        QTest.keyClick(scene.draft, Qt.Key.Key_Return)
+        scene.send("Speak.")
         await until(lambda: len(scene.words) == 3 and len(scene.words[2]) > 20)
         assert scene.window.chat.composer.send_button.accessibleName().startswith("Stop")
 
@@ -77,8 +75,7 @@ async def test_esc_stops_a_reply_and_keeps_the_half(tmp_path, echo_model):
 
 async def test_a_message_stopped_before_it_was_sent_comes_back(tmp_path, echo_model):
     async with opened(tmp_path, echo_model("Yes.")) as scene:
-        QTest.keyClicks(scene.draft, "Wait, no.")
-        QTest.keyClick(scene.draft, Qt.Key.Key_Return)
+        scene.send("Wait, no.")
         QTest.keyClick(scene.draft, Qt.Key.Key_Escape)
         await until(lambda: not scene.is_replying)
 
@@ -88,8 +85,7 @@ async def test_a_message_stopped_before_it_was_sent_comes_back(tmp_path, echo_mo
 
 async def test_a_reply_goes_on_while_the_reader_looks_elsewhere(tmp_path, echo_model):
     async with opened(tmp_path, echo_model("word " * 60, delay=0.02)) as scene:
-        QTest.keyClicks(scene.draft, "Speak.")
-        QTest.keyClick(scene.draft, Qt.Key.Key_Return)
+        scene.send("Speak.")
         await until(lambda: len(scene.words) == 3 and len(scene.words[2]) > 20)
 
         scene.window.sidebar.persona_chosen.emit("edmund")
@@ -104,8 +100,7 @@ async def test_a_reply_goes_on_while_the_reader_looks_elsewhere(tmp_path, echo_m
 
 async def test_another_reply_becomes_a_second_wording(tmp_path, echo_model):
     async with opened(tmp_path, echo_model("First.", "Second.")) as scene:
-        QTest.keyClicks(scene.draft, "Again?")
-        QTest.keyClick(scene.draft, Qt.Key.Key_Return)
+        scene.send("Again?")
         await until(lambda: not scene.is_replying and len(scene.words) == 3)
         QTest.keyClick(scene.draft, Qt.Key.Key_R, Qt.KeyboardModifier.ControlModifier)
         await until(lambda: not scene.is_replying and scene.words[2] == "Second.")
@@ -116,8 +111,7 @@ async def test_another_reply_becomes_a_second_wording(tmp_path, echo_model):
 
 async def test_a_dead_model_is_told_with_a_button_and_never_as_a_message(tmp_path, echo_model):
     async with opened(tmp_path, echo_model("one two three four five six", crash_after=3)) as scene:
-        QTest.keyClicks(scene.draft, "Speak.")
-        QTest.keyClick(scene.draft, Qt.Key.Key_Return)
+        scene.send("Speak.")
         await until(lambda: scene.toasts and not scene.is_replying)
 
         assert len(scene.toasts) == 1
@@ -131,8 +125,7 @@ async def test_a_model_that_cannot_be_read_is_told_and_the_message_is_kept(tmp_p
     broken.write_bytes(b"this is no model")
     async with opened(tmp_path, broken) as scene:
         await until(lambda: scene.toasts)
-        QTest.keyClicks(scene.draft, "Anyone?")
-        QTest.keyClick(scene.draft, Qt.Key.Key_Return)
+        scene.send("Anyone?")
         await until(lambda: not scene.is_replying and len(scene.words) == 2)
 
         assert scene.words[1:] == ["Anyone?"]
@@ -143,8 +136,7 @@ async def test_a_model_that_cannot_be_read_is_told_and_the_message_is_kept(tmp_p
 
 async def test_new_rename_and_delete_with_a_way_back(tmp_path, echo_model):
     async with opened(tmp_path, echo_model("Yes.")) as scene:
-        QTest.keyClicks(scene.draft, "Hello.")
-        QTest.keyClick(scene.draft, Qt.Key.Key_Return)
+        scene.send("Hello.")
         await until(lambda: not scene.is_replying and len(scene.words) == 3)
         first = str(scene.session.guid)
         scene.window.sidebar.rename_requested.emit(first, "First night")
@@ -162,8 +154,7 @@ async def test_new_rename_and_delete_with_a_way_back(tmp_path, echo_model):
 
 async def test_f2_in_the_message_box_renames_the_conversation_and_sends_nothing(tmp_path, echo_model):
     async with opened(tmp_path, echo_model("Yes.")) as scene:
-        QTest.keyClicks(scene.draft, "Hello.")
-        QTest.keyClick(scene.draft, Qt.Key.Key_Return)
+        scene.send("Hello.")
         await until(lambda: not scene.is_replying and len(scene.words) == 3)
         await until(lambda: scene.window.sidebar.model.find_session(str(scene.session.guid)))
         scene.draft.setFocus()
@@ -195,8 +186,7 @@ async def test_esc_in_the_question_deletes_nothing(tmp_path, echo_model):
 
 async def test_ctrl_n_begins_a_new_conversation(tmp_path, echo_model):
     async with opened(tmp_path, echo_model("Yes.")) as scene:
-        QTest.keyClicks(scene.draft, "Hello.")
-        QTest.keyClick(scene.draft, Qt.Key.Key_Return)
+        scene.send("Hello.")
         await until(lambda: not scene.is_replying and len(scene.words) == 3)
 
         QTest.keyClick(scene.window, Qt.Key.Key_N, Qt.KeyboardModifier.ControlModifier)
@@ -207,8 +197,7 @@ async def test_ctrl_n_begins_a_new_conversation(tmp_path, echo_model):
 
 async def test_up_in_an_empty_field_edits_the_last_own_message(tmp_path, echo_model):
     async with opened(tmp_path, echo_model("Yes.")) as scene:
-        QTest.keyClicks(scene.draft, "Helo.")
-        QTest.keyClick(scene.draft, Qt.Key.Key_Return)
+        scene.send("Helo.")
         await until(lambda: not scene.is_replying and len(scene.words) == 3)
 
         QTest.keyClick(scene.draft, Qt.Key.Key_Up)
@@ -224,8 +213,7 @@ async def test_up_in_an_empty_field_edits_the_last_own_message(tmp_path, echo_mo
 async def test_closing_and_opening_shows_the_conversation_again(tmp_path, echo_model):
     model = echo_model("I remember.")
     async with opened(tmp_path, model) as scene:
-        QTest.keyClicks(scene.draft, "Remember me.")
-        QTest.keyClick(scene.draft, Qt.Key.Key_Return)
+        scene.send("Remember me.")
         await until(lambda: not scene.is_replying and len(scene.words) == 3)
 
     async with opened(tmp_path, model) as scene:

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from PySide6.QtCore import QEvent, QRect
+from PySide6.QtCore import QEvent, QRect, Qt
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog, QWidget
 
 from lethe_app.app import build
@@ -77,6 +78,18 @@ class Scene:
         page = self.page
         assert isinstance(page, kind)
         return page
+
+    def send(self, text: str) -> None:
+        """Write a message and press Enter."""
+        self.draft.setPlainText(text)
+        QTest.keyClick(self.draft, Qt.Key.Key_Return)
+
+    async def say(self, text: str) -> int:
+        """Send a message and wait for the reply; return the row of it."""
+        rows = self.controller.messages.rowCount()
+        self.controller.replies.send_message(text)
+        await until(lambda: self.controller.messages.rowCount() == rows + 2 and self.words[-1] and not self.is_replying)
+        return rows + 1
 
     async def close_controller(self) -> None:
         """Disconnect the window from the services, as at the end of the program."""

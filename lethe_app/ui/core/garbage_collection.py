@@ -112,9 +112,12 @@ class GarbageCollector(QObject):
             self._since_generation_1 += new_count
             gc.collect(0)
         else:
-            if self._is_frozen_check_due():
+            now = time.monotonic()
+            if self._is_due(self._idle_seconds, now - self._last_frozen_check_at, FROZEN_CHECK_INTERVAL_S):
+                self._last_frozen_check_at = now
                 self._collect_frozen()
-            elif self._is_release_due():
+            elif self._is_due(min(RELEASE_IDLE_S, self._idle_seconds), now - self._last_release_at, RELEASE_INTERVAL_S):
+                self._last_release_at = now
                 forget_source_lines()
                 release_unused_memory()
             return False
@@ -124,24 +127,10 @@ class GarbageCollector(QObject):
         self._since_generation_2 = self._since_generation_1 = 0
         gc.freeze()
 
-    def _is_frozen_check_due(self) -> bool:
-        now = time.monotonic()
-        if (
-            now - self._last_input_at < self._idle_seconds
-            or now - self._last_frozen_check_at < FROZEN_CHECK_INTERVAL_S
-            or self._is_busy()
-        ):
-            return False
-        self._last_frozen_check_at = now
-        return True
-
-    def _is_release_due(self) -> bool:
-        now = time.monotonic()
-        idle_seconds = min(RELEASE_IDLE_S, self._idle_seconds)
-        if now - self._last_input_at < idle_seconds or now - self._last_release_at < RELEASE_INTERVAL_S or self._is_busy():
-            return False
-        self._last_release_at = now
-        return True
+    def _is_due(self, idle_seconds: float, since_last: float, interval: float) -> bool:
+        """Return whether the window has been idle for `idle_seconds`, and the last time is `interval` seconds ago."""
+        is_idle = time.monotonic() - self._last_input_at >= idle_seconds and not self._is_busy()
+        return is_idle and since_last >= interval
 
     def _collect_frozen(self) -> None:
         if gc.get_freeze_count() > FROZEN_GROWTH_FACTOR * self._frozen_count:

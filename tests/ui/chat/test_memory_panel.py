@@ -68,14 +68,6 @@ async def lamp(scene: Scene, **fields: object) -> MemoryUnit:
     return await scene.services.memory.memorize("mira", memory, check=False)
 
 
-async def say(scene: Scene, text: str) -> int:
-    """Say it and wait for the answer; returns the row of the reply."""
-    rows = scene.controller.messages.rowCount()
-    scene.controller.replies.send_message(text)
-    await until(lambda: scene.controller.messages.rowCount() == rows + 2 and not scene.is_replying)
-    return rows + 1
-
-
 def panel_open(scene: Scene) -> None:
     scene.window.window_actions["memory_panel"].trigger()
 
@@ -95,7 +87,7 @@ async def shown_card(scene: Scene, words: str) -> MemoryCard:
 async def lamp_card(scene: Scene) -> MemoryCard:
     """The card of the lamp, which the user has just asked about."""
     await lamp(scene)
-    await say(scene, "Is the pharos lit?")
+    await scene.say("Is the pharos lit?")
     panel_open(scene)
     return await shown_card(scene, "It is lit")
 
@@ -125,7 +117,7 @@ async def undo_by_toast(scene: Scene) -> None:
 
 async def test_one_sees_why_a_memory_surfaced_forgets_it_and_it_does_not_come_back(scene: Scene):
     await first_night(scene)
-    await say(scene, QUESTION)
+    await scene.say(QUESTION)
     panel_open(scene)
     fact = await shown_card(scene, "kept the light")
     assert "You mentioned" in fact.reason_text
@@ -134,7 +126,7 @@ async def test_one_sees_why_a_memory_surfaced_forgets_it_and_it_does_not_come_ba
 
     press(fact, "trash")
     await until(lambda: card(scene, FACT[:20]) is None)
-    await say(scene, QUESTION)
+    await scene.say(QUESTION)
     await until(
         lambda: (
             scene.window.memory_panel.reply_id == scene.controller.memory_panel.reply_id
@@ -150,7 +142,7 @@ async def test_one_sees_why_a_memory_surfaced_forgets_it_and_it_does_not_come_ba
 
 async def test_what_was_forgotten_comes_back_when_it_is_taken_back(scene: Scene):
     await lamp(scene)
-    row = await say(scene, "Is the pharos lit?")
+    row = await scene.say("Is the pharos lit?")
     panel_open(scene)
     await until(lambda: card(scene, "It is lit"))
     assert scene.controller.messages.annotations_of(row).recalled.total == 1
@@ -182,7 +174,7 @@ async def test_what_did_not_belong_is_kept_back_and_can_be_called_back(scene: Sc
 
 async def test_a_memory_is_rewritten_and_pinned_on_the_spot(scene: Scene):
     memory = await lamp(scene)
-    await say(scene, "Is the pharos lit?")
+    await scene.say("Is the pharos lit?")
     panel_open(scene)
     found = await shown_card(scene, "It is lit")
 
@@ -215,7 +207,7 @@ async def test_what_is_being_written_in_a_card_is_not_swept_away_by_a_change_els
 
 async def test_the_link_leads_to_the_message_that_says_it(scene: Scene):
     said = await first_night(scene)
-    await say(scene, QUESTION)
+    await scene.say(QUESTION)
     panel_open(scene)
     await until(lambda: card(scene, FACT[:20]))
     links = scene.window.memory_panel.findChildren(QPushButton)
@@ -232,8 +224,8 @@ async def test_the_link_leads_to_the_message_that_says_it(scene: Scene):
 
 async def test_a_click_on_the_chip_opens_the_panel_on_that_reply(scene: Scene):
     await lamp(scene)
-    row = await say(scene, "Is the pharos lit?")
-    newest = await say(scene, "Good.")
+    row = await scene.say("Is the pharos lit?")
+    newest = await scene.say("Good.")
     view = scene.controller.view
     view.go_to_message(view.chat_model.outline(row).id)
     await until(lambda: view.placed_row(row) is not None and scene.controller.messages.annotations_of(row).recalled.total)
@@ -258,7 +250,7 @@ async def test_a_click_on_the_chip_opens_the_panel_on_that_reply(scene: Scene):
 
 async def test_the_chip_is_within_reach_of_the_keyboard_and_read_aloud(scene: Scene):
     await lamp(scene)
-    row = await say(scene, "Is the pharos lit?")
+    row = await scene.say("Is the pharos lit?")
     view, model = scene.controller.view, scene.controller.messages
     await until(lambda: model.annotations_of(row).recalled.total)
     assert "1 memory" in model.data(model.index(row), Qt.ItemDataRole.AccessibleDescriptionRole)
@@ -309,8 +301,8 @@ async def test_memory_counts_of_old_replies_are_queried_once_a_page(scene: Scene
 
 async def test_the_panel_follows_the_keyboard_from_reply_to_reply(scene: Scene):
     await lamp(scene)
-    row = await say(scene, "Is the pharos lit?")
-    await say(scene, "Good.")
+    row = await scene.say("Is the pharos lit?")
+    await scene.say("Good.")
     panel_open(scene)
     await until(lambda: "No memories used" in words_in(scene))
 
@@ -324,7 +316,7 @@ async def test_what_is_always_in_the_prompt_is_listed_and_opened(scene: Scene):
     await scene.services.session_store.change_session(said.session_id, content="They spoke of the light.")
     await scene.services.preferences.set(core_facts_tokens=512, session_memory_system=True)
     await scene.controller.session_controller.show_session(await scene.services.sessions.new("mira"))
-    await say(scene, "Good.")
+    await scene.say("Good.")
     panel_open(scene)
     await until(lambda: "No further memories used" in words_in(scene))
     panel = scene.window.memory_panel
@@ -351,7 +343,7 @@ async def test_an_empty_panel_teaches_and_a_greeting_needs_no_memory(scene: Scen
 
 async def test_numbers_lie_one_click_deeper(scene: Scene):
     await first_night(scene)
-    await say(scene, QUESTION)
+    await scene.say(QUESTION)
     panel_open(scene)
     found = await shown_card(scene, FACT[:20])
     assert "shared words" not in words_in(scene)
@@ -411,7 +403,7 @@ async def test_everything_in_the_panel_has_a_name_and_nothing_is_cut_off(scene: 
     await first_night(scene)
     await lamp(scene)
     await scene.services.preferences.set(font_size=22)
-    await say(scene, f"{QUESTION} And the pharos?")
+    await scene.say(f"{QUESTION} And the pharos?")
     panel_open(scene)
     await until(lambda: len(scene.window.memory_panel.cards) >= 2)
     QTest.keyClick(scene.window.memory_panel.cards[0].heading, Qt.Key.Key_Space)
@@ -468,7 +460,7 @@ async def test_a_conversation_is_forgotten_only_after_a_question_that_names_it(s
     fields = {"name": "The storm", "content": "The mast broke.", "keywords_main": ["squall"], "enabled": True}
     session = ChatSession(persona_id="mira", added=now() - timedelta(days=3), **fields)
     old = await scene.services.session_store.add_session(session)
-    await say(scene, "Remember the squall?")
+    await scene.say("Remember the squall?")
     panel_open(scene)
     found = await shown_card(scene, "The mast broke")
 
@@ -483,7 +475,7 @@ async def test_a_conversation_is_forgotten_only_after_a_question_that_names_it(s
 
 async def test_another_wording_does_without_what_did_not_belong(scene: Scene):
     await lamp(scene)
-    row = await say(scene, "Is the pharos lit?")
+    row = await scene.say("Is the pharos lit?")
     panel_open(scene)
     found = await shown_card(scene, "It is lit")
     press(found, "lower")
@@ -501,9 +493,9 @@ async def test_another_wording_does_without_what_did_not_belong(scene: Scene):
 async def test_a_memory_that_stays_in_the_conversation_is_shown_with_later_replies(scene: Scene):
     await scene.services.preferences.set(accumulated_memories=3)
     await lamp(scene)
-    await say(scene, "Is the pharos lit?")
+    await scene.say("Is the pharos lit?")
 
-    await say(scene, "Good.")
+    await scene.say("Good.")
     panel_open(scene)
 
     await until(lambda: card(scene, "It is lit"))
@@ -514,7 +506,7 @@ async def test_a_passage_leaves_the_panel_with_its_document(scene: Scene, tmp_pa
     path = tmp_path / "Manual.md"
     path.write_text("# Pump\n\nThe bilge pump is primed with seawater.\n", encoding="utf-8")
     document = await scene.services.documents.add("mira", path)
-    await say(scene, "How is the bilge pump primed?")
+    await scene.say("How is the bilge pump primed?")
     panel_open(scene)
     await until(lambda: card(scene, "seawater"))
 
@@ -526,7 +518,7 @@ async def test_a_passage_leaves_the_panel_with_its_document(scene: Scene, tmp_pa
 async def test_an_incognito_reply_says_that_nothing_is_recorded_of_it(scene: Scene):
     scene.controller.session_controller.start_incognito("mira")
     await until(lambda: scene.session is not None and scene.session.is_incognito)
-    await say(scene, "Where is the zeppelin?")
+    await scene.say("Where is the zeppelin?")
     panel_open(scene)
 
     await until(lambda: "is not recorded in an incognito conversation" in words_in(scene))

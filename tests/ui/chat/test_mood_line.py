@@ -33,14 +33,8 @@ def line(scene: Scene) -> MoodLine:
     return scene.window.memory_panel.mood_line
 
 
-async def say(scene: Scene, text: str) -> None:
-    before = len(scene.words)
-    scene.controller.replies.send_message(text)
-    await until(lambda: len(scene.words) == before + 2 and scene.words[-1] == "Indeed." and not scene.is_replying)
-
-
 async def test_it_shows_the_mood_in_the_words_of_the_prompt(scene: Scene):
-    await say(scene, "Good evening.")
+    await scene.say("Good evening.")
     open_now = scene.session
     assert open_now is not None
     messages = await scene.services.sessions.page(open_now.guid, 0, 100)
@@ -68,8 +62,8 @@ async def test_it_follows_the_switches_of_moods_at_once(scene: Scene):
 
 
 async def test_it_is_about_now_and_leaves_when_an_older_reply_is_chosen(scene: Scene):
-    await say(scene, "Good evening.")
-    await say(scene, "It is late.")
+    await scene.say("Good evening.")
+    await scene.say("It is late.")
     await until(lambda: line(scene).isVisible())
     older = next(row for row in range(scene.controller.messages.rowCount()) if scene.words[row] == "Indeed.")
 

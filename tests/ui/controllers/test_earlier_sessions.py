@@ -22,15 +22,9 @@ async def scene(tmp_path: Path, echo_model: Callable[..., Path]) -> AsyncIterato
         yield opened_scene
 
 
-async def say(scene: Scene, text: str) -> None:
-    rows = scene.controller.messages.rowCount()
-    scene.controller.replies.send_message(text)
-    await until(lambda: scene.controller.messages.rowCount() == rows + 2 and not scene.is_replying)
-
-
 async def begin_next(scene: Scene) -> LinkLine:
     """Say something, name the conversation and begin the next one; return the line above its first message."""
-    await say(scene, "Is the pharos lit?")
+    await scene.say("Is the pharos lit?")
     before = scene.session
     await scene.services.sessions.rename(before.guid, "The pharos")
     scene.window.window_actions["new"].trigger()
@@ -39,7 +33,7 @@ async def begin_next(scene: Scene) -> LinkLine:
 
 
 async def test_the_first_conversation_has_no_such_line(scene: Scene):
-    await say(scene, "Is the pharos lit?")
+    await scene.say("Is the pharos lit?")
 
     assert scene.controller.view.heading is None
 
@@ -65,7 +59,7 @@ async def test_the_line_is_in_view_even_if_the_greeting_is_longer_than_the_windo
     await until(lambda: scene.words and scene.words[0].startswith("The tide") and line.geometry().top() >= 0)
     view = scene.controller.view
     assert line.geometry().bottom() < view.viewport().height()
-    await say(scene, "Good evening.")
+    await scene.say("Good evening.")
     assert view.is_at_end
 
 
@@ -78,11 +72,11 @@ async def test_left_out_it_is_in_no_prompt_until_it_is_brought_back(scene: Scene
     line = await begin_next(scene)
     line.linkActivated.emit(LEAVE_OUT)
     await until(lambda: line.plain_text.endswith("only facts and memories · Bring them back"))
-    await say(scene, "Good evening.")
+    await scene.say("Good evening.")
     without = await prompt()
     line.linkActivated.emit(INCLUDE)
     await until(lambda: line.plain_text == "Mira still has “The pharos” in mind · Leave it out · Setting")
-    await say(scene, "Are you there?")
+    await scene.say("Are you there?")
 
     assert "Is the pharos lit?" not in without
     assert "Is the pharos lit?" in await prompt()

@@ -21,8 +21,7 @@ async def test_a_persona_begins_anew(tmp_path: Path, echo_model):
         sessions = scene.services.sessions
         first = scene.session
         assert first is not None
-        QTest.keyClicks(scene.draft, "I am Tomas, and I keep bees.")
-        QTest.keyClick(scene.draft, Qt.Key.Key_Return)
+        scene.send("I am Tomas, and I keep bees.")
         await until(lambda: not scene.is_replying and len(scene.words) == 3)
 
         scene.window.window_actions["erase_history"].trigger()
@@ -50,8 +49,7 @@ async def test_esc_erases_nothing(tmp_path: Path, echo_model):
 async def test_a_day_is_deleted_from_the_timeline(tmp_path: Path, echo_model):
     async with opened(tmp_path, echo_model("Yes.")) as scene:
         first = scene.session
-        QTest.keyClicks(scene.draft, "I am Tomas, and I keep bees.")
-        QTest.keyClick(scene.draft, Qt.Key.Key_Return)
+        scene.send("I am Tomas, and I keep bees.")
         await until(lambda: not scene.is_replying and len(scene.words) == 3)
         scene.window.window_actions["overview"].trigger()
         page = scene.page

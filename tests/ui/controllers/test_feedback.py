@@ -27,10 +27,7 @@ def verdict(scene: Scene) -> ReplyRating | None:
 
 async def answer(scene: Scene) -> UUID:
     """A reply of Mira's to something said."""
-    scene.draft.setPlainText("Hello.")
-    QTest.keyClick(scene.draft, Qt.Key.Key_Return)
-    await until(lambda: "Indeed." in scene.words and not scene.is_replying)
-    return scene.controller.messages.outline(row_of_reply(scene)).id
+    return scene.controller.messages.outline(await scene.say("Hello.")).id
 
 
 def good_button(scene: Scene) -> QToolButton:

@@ -58,11 +58,6 @@ async def set_guests(scene: Scene, *names: str) -> None:
     await until(scene.window.chat.speaker_chooser.isVisible)
 
 
-def say(scene: Scene, text: str) -> None:
-    scene.draft.setPlainText(text)
-    QTest.keyClick(scene.draft, Qt.Key.Key_Return)
-
-
 def speakers(scene: Scene) -> list[str]:
     messages = scene.controller.messages
     found = [messages.message(row) for row in range(messages.rowCount())]
@@ -101,7 +96,7 @@ async def test_two_are_asked_in_by_keyboard_and_both_answer_under_their_names(tm
         assert scene.window.chat.speaker_chooser.button.accessibleName() == f"Next speaker: Auto, in turn {order}"
         assert scene.window.chat.composer.send_button.accessibleName() == "Let someone speak"
 
-        say(scene, "Edmund, Aiko: what would you do with it?")
+        scene.send("Edmund, Aiko: what would you do with it?")
         await until(lambda: len(scene.words) == 4 and not scene.is_replying)
 
         assert speakers(scene)[2:] == ["Edmund", "Aiko"]
@@ -113,14 +108,14 @@ async def test_two_are_asked_in_by_keyboard_and_both_answer_under_their_names(tm
 async def test_the_second_reply_grows_in_a_message_of_its_own(tmp_path: Path, echo_model: Script):
     async with opened(tmp_path, echo_model("First.", "word " * 400, delay=0.01)) as scene:
         await set_guests(scene, "Edmund", "Aiko")
-        say(scene, "Edmund, Aiko?")
+        scene.send("Edmund, Aiko?")
         await until(lambda: len(scene.words) == 4 and scene.words[3].startswith("word"))
 
         messages = scene.controller.messages
         assert scene.words[2] == "First."
         assert messages.growing_row == 3
         assert speakers(scene)[3] == "Aiko"
-        say(scene, "")
+        scene.send("")
         assert scene.window.chat.composer.note_label.text() == "Aiko is still writing. Press Esc to stop."
         QTest.keyClick(scene.draft, Qt.Key.Key_Escape)
         await until(lambda: not scene.is_replying)
@@ -129,7 +124,7 @@ async def test_the_second_reply_grows_in_a_message_of_its_own(tmp_path: Path, ec
 async def test_stop_ends_the_reply_and_nobody_behind_it_speaks(tmp_path: Path, echo_model: Script):
     async with opened(tmp_path, echo_model("word " * 2000, "Never said.", delay=0.01)) as scene:
         await set_guests(scene, "Edmund", "Aiko")
-        say(scene, "Edmund, Aiko?")
+        scene.send("Edmund, Aiko?")
         await until(lambda: len(scene.words) == 3 and len(scene.words[2]) > 50)
 
         QTest.keyClick(scene.draft, Qt.Key.Key_Escape)
@@ -145,7 +140,7 @@ async def test_stop_ends_the_reply_and_nobody_behind_it_speaks(tmp_path: Path, e
 async def test_if_the_second_has_nothing_to_say_the_first_stays(tmp_path: Path, echo_model: Script):
     async with opened(tmp_path, echo_model("First.", "", "Third.")) as scene:
         await set_guests(scene, "Edmund", "Aiko")
-        say(scene, "Edmund, Aiko?")
+        scene.send("Edmund, Aiko?")
         await until(lambda: scene.toasts and not scene.is_replying)
         assert scene.words[2:] == ["First."]
         assert not scene.controller.unanswered.line.isVisible()
@@ -172,7 +167,7 @@ async def test_words_that_begin_a_new_conversation_take_the_choice_along(tmp_pat
 async def test_a_look_elsewhere_between_two_replies_shows_each_once(tmp_path: Path, echo_model: Script):
     async with opened(tmp_path, echo_model("First.", "word " * 400, delay=0.01)) as scene:
         await set_guests(scene, "Edmund", "Aiko")
-        say(scene, "Edmund, Aiko?")
+        scene.send("Edmund, Aiko?")
         await until(lambda: len(scene.words) == 4 and scene.words[3].startswith("word"))
         scene.controller.session_controller.choose_persona("edmund")
         await until(lambda: scene.window.windowTitle() == "Edmund — Lethe")
@@ -193,11 +188,11 @@ async def test_whoever_is_chosen_answers_and_nobody_else(tmp_path: Path, echo_mo
         assert scene.window.chat.speaker_chooser.button.accessibleName() == "Next speaker: Aiko"
         assert scene.window.chat.composer.send_button.accessibleName() == "Let Aiko speak"
 
-        say(scene, "Edmund, what do you say?")
+        scene.send("Edmund, what do you say?")
         await until(lambda: len(scene.words) == 3 and not scene.is_replying)
         assert speakers(scene)[2:] == ["Aiko"]
 
-        say(scene, "")  # and sending nothing lets her speak once more
+        scene.send("")  # and sending nothing lets her speak once more
         await until(lambda: len(scene.words) == 4 and not scene.is_replying)
         assert speakers(scene)[2:] == ["Aiko", "Aiko"]
 
@@ -227,7 +222,7 @@ async def test_a_reply_is_awaited_under_the_right_name(tmp_path: Path, echo_mode
         await set_guests(scene, "Edmund")
         messages = scene.controller.messages
         async with writing_elsewhere(scene):
-            say(scene, "Well?")
+            scene.send("Well?")
             await until(lambda: messages.rowCount() == 3)
             awaited = messages.message(2)
             assert awaited is not None
@@ -236,7 +231,7 @@ async def test_a_reply_is_awaited_under_the_right_name(tmp_path: Path, echo_mode
 
         await choose(scene, "Edmund")
         async with writing_elsewhere(scene):
-            say(scene, "Well?")
+            scene.send("Well?")
             await until(lambda: messages.rowCount() == 5)
             assert speakers(scene)[4] == "Edmund"
         await until(lambda: not scene.is_replying)
@@ -245,7 +240,7 @@ async def test_a_reply_is_awaited_under_the_right_name(tmp_path: Path, echo_mode
 async def test_one_is_let_go_and_the_conversation_is_for_two_again(tmp_path: Path, echo_model: Script):
     async with opened(tmp_path, echo_model("Yes.")) as scene:
         await set_guests(scene, "Edmund")
-        say(scene, "Edmund?")
+        scene.send("Edmund?")
         await until(lambda: len(scene.words) == 3 and not scene.is_replying)
 
         await tick(scene, "Edmund")

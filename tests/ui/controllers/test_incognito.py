@@ -6,7 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog
@@ -49,8 +48,7 @@ async def test_closed_it_leaves_nothing_in_the_home(tmp_path: Path, echo_model: 
     async with opened(tmp_path, echo_model(f"“I see, {SECRET}.”")) as scene:
         first = scene.session.guid
         await begin(scene)
-        QTest.keyClicks(scene.draft, f"I am allergic to {SECRET}.")
-        QTest.keyClick(scene.draft, Qt.Key.Key_Return)
+        scene.send(f"I am allergic to {SECRET}.")
         await until(lambda: not scene.is_replying and len(scene.words) == 3)
         QTest.keyClicks(scene.draft, f"And not only to {SECRET}")
         scene.controller.drafts.save_drafts()

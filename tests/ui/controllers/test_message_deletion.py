@@ -12,15 +12,9 @@ from tests.ui.window_scene import opened, until
 pytestmark = pytest.mark.usefixtures("styled_app")
 
 
-async def said(scene) -> None:
-    QTest.keyClicks(scene.draft, "Hello.")
-    QTest.keyClick(scene.draft, Qt.Key.Key_Return)
-    await until(lambda: not scene.is_replying and len(scene.words) == 3)
-
-
 async def test_a_deleted_message_comes_back_between_its_neighbours(tmp_path, echo_model):
     async with opened(tmp_path, echo_model("Yes.")) as scene:
-        await said(scene)
+        await scene.say("Hello.")
         before = scene.words
 
         scene.controller.view.delete_requested.emit(scene.controller.messages.outline(1).id)
@@ -35,7 +29,7 @@ async def test_a_deleted_message_comes_back_between_its_neighbours(tmp_path, ech
 
 async def test_esc_keeps_the_message(tmp_path, echo_model):
     async with opened(tmp_path, echo_model("Yes.")) as scene:
-        await said(scene)
+        await scene.say("Hello.")
 
         scene.controller.view.delete_requested.emit(scene.controller.messages.outline(1).id)
         QTest.keyClick(await scene.dialog(), Qt.Key.Key_Escape)
@@ -47,7 +41,7 @@ async def test_esc_keeps_the_message(tmp_path, echo_model):
 
 async def test_ctrl_z_in_the_empty_writing_field_takes_deletions_back_one_after_the_other(tmp_path, echo_model):
     async with opened(tmp_path, echo_model("Yes.")) as scene:
-        await said(scene)
+        await scene.say("Hello.")
         before = scene.words
         for row in (2, 1):
             scene.controller.view.delete_requested.emit(scene.controller.messages.outline(row).id)

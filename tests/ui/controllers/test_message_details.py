@@ -18,12 +18,6 @@ pytestmark = pytest.mark.usefixtures("styled_app")
 GERMAN = "Ich sehe das Schiff und du siehst es nicht."
 
 
-async def say(scene: Scene, text: str) -> None:
-    rows = scene.controller.messages.rowCount()
-    scene.controller.replies.send_message(text)
-    await until(lambda: scene.controller.messages.rowCount() == rows + 2 and not scene.is_replying)
-
-
 async def details(scene: Scene, row: int) -> dict[str, str]:
     scene.controller.view.run_action("details", row)
     dialog = await scene.dialog()
@@ -37,7 +31,7 @@ async def test_the_menu_of_a_message_shows_mode_language_latency_and_what_was_fo
     tmp_path: Path, echo_model: Callable[..., Path]
 ):
     async with opened(tmp_path, echo_model("“I see the harbour and the storm.”", template="x")) as scene:
-        await say(scene, "You can write to me at tomas@petrel.example whenever you want.")
+        await scene.say("You can write to me at tomas@petrel.example whenever you want.")
 
         asked, reply = await details(scene, 1), await details(scene, 2)
 
@@ -50,7 +44,7 @@ async def test_the_menu_of_a_message_shows_mode_language_latency_and_what_was_fo
 
 async def test_the_inspector_puts_what_was_left_out_into_words(tmp_path: Path, echo_model: Callable[..., Path]):
     async with opened(tmp_path, echo_model("“I see the harbour and the storm.”")) as scene:
-        await say(scene, "What do you see on the horizon?")
+        await scene.say("What do you see on the horizon?")
         message = scene.controller.messages.message(2)
         cut = Degradation(kind=DegradationKind.HISTORY_CUT, values={"count": 12})
         failed = Degradation(kind=DegradationKind.TOOL_FAILED, values={"tool": "web_search"})

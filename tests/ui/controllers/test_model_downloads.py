@@ -58,13 +58,6 @@ def click(found: QPushButton | None) -> None:
     QTest.mouseClick(found, Qt.MouseButton.LeftButton)
 
 
-async def say(scene: Scene, text: str) -> None:
-    count = len(scene.words)
-    QTest.keyClicks(scene.draft, text)
-    QTest.keyClick(scene.draft, Qt.Key.Key_Return)
-    await until(lambda: not scene.is_replying and len(scene.words) == count + 2)
-
-
 def tiny_content(folder: Path) -> bytes:
     write_model(folder / "made.gguf", settings=chat_settings())
     return (folder / "made.gguf").read_bytes()
@@ -153,8 +146,7 @@ async def test_a_reply_in_progress_is_finished_by_the_model_that_began_it(tmp_pa
         await scene.services.preferences.set(hub_mirror=server.url)
         better = await recommended(scene)
         states = received_states(scene)
-        QTest.keyClicks(scene.draft, "Count.")
-        QTest.keyClick(scene.draft, Qt.Key.Key_Return)
+        scene.send("Count.")
         await until(lambda: scene.is_replying and scene.words[-1].startswith("One"))
         states.clear()
 
@@ -201,13 +193,13 @@ async def test_the_starter_model_is_explained_once(tmp_path: Path, echo_model: C
     async with opened(tmp_path, echo_model("Yes.", "Yes.", "Yes.")) as scene:
         models = scene.services.models
         await until(lambda: isinstance(models.state, ModelReady))
-        await say(scene, "Hello.")
+        await scene.say("Hello.")
         assert not cards(scene)  # another model wrote this
 
         assert isinstance(models.state, ModelReady)
         loaded = models.state.model
         models.state = ModelReady(replace(loaded, file=replace(loaded.file, source=STARTER_SOURCE)))
-        await say(scene, "And now?")
+        await scene.say("And now?")
         await until(lambda: cards(scene))
         (card,) = cards(scene)
         better = await recommended(scene)
@@ -219,7 +211,7 @@ async def test_the_starter_model_is_explained_once(tmp_path: Path, echo_model: C
         (close_button,) = (one for one in card.findChildren(IconButton) if one.accessibleName() == "Not now")
         QTest.mouseClick(close_button, Qt.MouseButton.LeftButton)
         await until(lambda: not cards(scene))
-        await say(scene, "Once more.")
+        await scene.say("Once more.")
         assert not cards(scene)
         assert scene.services.preferences.current.has_seen_starter_notice
 
@@ -234,8 +226,7 @@ async def test_the_starter_model_is_explained_in_a_few_lines_after_a_stopped_rep
         loaded = models.state.model
         models.state = ModelReady(replace(loaded, file=replace(loaded.file, source=STARTER_SOURCE)))
         scene.window.resize(800, 600)
-        QTest.keyClicks(scene.draft, "Count.")
-        QTest.keyClick(scene.draft, Qt.Key.Key_Return)
+        scene.send("Count.")
         await until(lambda: scene.is_replying and scene.words[-1].startswith("One"))
 
         scene.window.window_actions["stop"].trigger()

@@ -42,8 +42,7 @@ async def test_the_header_tells_the_way_of_an_answer_and_then_what_the_model_is(
         status = scene.window.chat.status
         await until(lambda: status.full_text.startswith("●"))
         said = said_by(status)
-        QTest.keyClicks(scene.draft, "Good evening.")
-        QTest.keyClick(scene.draft, Qt.Key.Key_Return)
+        scene.send("Good evening.")
         await until(lambda: not scene.is_replying and len(scene.words) == 3)
 
         assert said[0] == "Preparing…"
@@ -59,8 +58,7 @@ async def test_the_header_tells_the_way_of_an_answer_and_then_what_the_model_is(
 
 async def test_after_stop_the_header_says_what_the_model_is(tmp_path, echo_model):
     async with opened(tmp_path, echo_model("word " * 2000, delay=0.01)) as scene:
-        QTest.keyClicks(scene.draft, "Speak.")
-        QTest.keyClick(scene.draft, Qt.Key.Key_Return)
+        scene.send("Speak.")
         await until(
             lambda: (
                 scene.window.chat.status.full_text == "Mira is writing…" and len(scene.words) == 3 and len(scene.words[2]) > 50
@@ -76,16 +74,14 @@ async def test_after_an_error_the_header_does_not_go_on_preparing(tmp_path):
     broken = tmp_path / "broken.gguf"
     broken.write_bytes(b"nothing of the kind")
     async with opened(tmp_path, broken) as scene:
-        QTest.keyClicks(scene.draft, "Hello?")
-        QTest.keyClick(scene.draft, Qt.Key.Key_Return)
+        scene.send("Hello?")
         await until(lambda: scene.toasts and not scene.is_replying)
         assert "choose" in scene.window.chat.status.full_text
 
 
 async def test_who_comes_back_to_an_answer_reads_in_the_header_that_it_goes_on(tmp_path, echo_model):
     async with opened(tmp_path, echo_model("word " * 2000, delay=0.05)) as scene:
-        QTest.keyClicks(scene.draft, "Speak.")
-        QTest.keyClick(scene.draft, Qt.Key.Key_Return)
+        scene.send("Speak.")
         await until(lambda: scene.window.chat.status.full_text == "Mira is writing…")
         scene.controller.session_controller.choose_persona("edmund")
         await until(lambda: scene.window.windowTitle().startswith("Edmund"))
@@ -128,8 +124,7 @@ async def test_who_is_renamed_while_an_answer_is_awaited_answers_under_the_new_n
         await until(lambda: scene.window.chat.status.full_text.startswith("●"))
         messages, library = scene.controller.messages, scene.services.library
         async with writing_elsewhere(scene):
-            QTest.keyClicks(scene.draft, "Good evening.")
-            QTest.keyClick(scene.draft, Qt.Key.Key_Return)
+            scene.send("Good evening.")
             await until(lambda: messages.rowCount() == 3)
             assert messages.message(2).speaker_name == "Mira"
             mira = await library.persona("mira")
@@ -145,8 +140,7 @@ async def test_who_is_renamed_while_an_answer_is_awaited_answers_under_the_new_n
 
 async def test_a_new_conversation_stops_the_reply_and_says_so(tmp_path, echo_model):
     async with opened(tmp_path, echo_model("word " * 2000, delay=0.05)) as scene:
-        QTest.keyClicks(scene.draft, "Speak.")
-        QTest.keyClick(scene.draft, Qt.Key.Key_Return)
+        scene.send("Speak.")
         await until(lambda: len(scene.words) == 3 and scene.words[-1].count("word") > 3)
         before = scene.session.guid
 
@@ -161,13 +155,11 @@ async def test_a_new_conversation_stops_the_reply_and_says_so(tmp_path, echo_mod
 
 async def test_a_message_that_waits_for_another_conversation_says_so(tmp_path, echo_model):
     async with opened(tmp_path, echo_model("word " * 2000, delay=0.05)) as scene:
-        QTest.keyClicks(scene.draft, "Speak.")
-        QTest.keyClick(scene.draft, Qt.Key.Key_Return)
+        scene.send("Speak.")
         await until(lambda: scene.window.chat.status.full_text == "Mira is writing…")
         scene.controller.session_controller.choose_persona("edmund")
         await until(lambda: scene.window.windowTitle().startswith("Edmund"))
-        QTest.keyClicks(scene.draft, "And you?")
-        QTest.keyClick(scene.draft, Qt.Key.Key_Return)
+        scene.send("And you?")
 
         await until(lambda: scene.window.chat.status.full_text == "Waiting for the reply in another conversation…")
         sidebar = scene.window.sidebar.model
@@ -180,8 +172,7 @@ async def test_a_message_that_waits_for_another_conversation_says_so(tmp_path, e
 async def test_a_reply_at_its_maximum_length_says_so_and_is_continued_with_a_click(tmp_path, echo_model):
     async with opened(tmp_path, echo_model("word " * 40)) as scene:
         await scene.services.preferences.set(max_reply=16)
-        QTest.keyClicks(scene.draft, "Speak.")
-        QTest.keyClick(scene.draft, Qt.Key.Key_Return)
+        scene.send("Speak.")
         await until(lambda: len(scene.words) == 3 and scene.words[-1] and not scene.is_replying)
         view, cut = scene.controller.view, scene.words[-1]
         assert view.message_layout(2).end_mark == "Cut off at the maximum length"
@@ -195,8 +186,7 @@ async def test_a_reply_at_its_maximum_length_says_so_and_is_continued_with_a_cli
 async def test_an_edited_reply_is_no_longer_marked_as_cut_off(tmp_path, echo_model):
     async with opened(tmp_path, echo_model("word " * 40)) as scene:
         await scene.services.preferences.set(max_reply=16)
-        QTest.keyClicks(scene.draft, "Speak.")
-        QTest.keyClick(scene.draft, Qt.Key.Key_Return)
+        scene.send("Speak.")
         await until(lambda: len(scene.words) == 3 and scene.words[-1] and not scene.is_replying)
 
         await scene.controller.message_changes.edit_message(scene.controller.messages.outline(2).id, "All of it.")

@@ -9,8 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QSize, Qt
-from PySide6.QtTest import QTest
+from PySide6.QtCore import QSize
 
 from lethe_app import app
 from lethe_app.errors import DatabaseLocked
@@ -31,8 +30,7 @@ async def test_what_is_sent_while_the_model_still_loads_waits_for_it(tmp_path: P
         assert not isinstance(models.state, ModelReady)
         assert scene.draft.isEnabled()
 
-        QTest.keyClicks(scene.draft, "Are you there?")
-        QTest.keyClick(scene.draft, Qt.Key.Key_Return)
+        scene.send("Are you there?")
         await until(lambda: "Are you there?" in scene.words)
         assert "Here I am." not in scene.words
         models._lock.release()

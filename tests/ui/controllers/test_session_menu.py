@@ -25,16 +25,11 @@ def is_listed(scene: Scene) -> bool:
     return scene.window.sidebar.model.find_session(str(scene.session.guid)) is not None
 
 
-async def say(scene: Scene, text: str) -> None:
-    scene.controller.replies.send_message(text)
-    await until(lambda: len(scene.words) > 2 and not scene.is_replying)
-
-
 async def test_a_conversation_is_ended_from_its_menu_and_the_next_one_offered(tmp_path: Path, echo_model: Callable[..., Path]):
     async with opened(tmp_path, echo_model("Noted.", "Yes.")) as scene:
         await until(lambda: is_listed(scene))
         assert not menu_of(scene)["End now"].isEnabled()
-        await say(scene, "I am allergic to peanuts.")
+        await scene.say("I am allergic to peanuts.")
         await until(lambda: menu_of(scene)["End now"].isEnabled() is True)
 
         guid = scene.session.guid
@@ -51,7 +46,7 @@ async def test_a_conversation_is_ended_from_its_menu_and_the_next_one_offered(tm
 
 async def test_a_conversation_is_exported_from_its_menu(tmp_path: Path, echo_model: Callable[..., Path]):
     async with opened(tmp_path / "home", echo_model("Noted.")) as scene:
-        await say(scene, "I am allergic to peanuts.")
+        await scene.say("I am allergic to peanuts.")
         await until(lambda: is_listed(scene))
 
         menu_of(scene)["Export…"].trigger()
@@ -85,7 +80,7 @@ async def test_an_incognito_conversation_is_closed_and_neither_renamed_nor_expor
 
 async def test_a_conversation_is_ended_and_exported_by_command(tmp_path: Path, echo_model: Callable[..., Path]):
     async with opened(tmp_path / "home", echo_model("Noted.", "Yes.")) as scene:
-        await say(scene, "I am allergic to peanuts.")
+        await scene.say("I am allergic to peanuts.")
         await until(lambda: is_listed(scene))
 
         scene.window.window_actions["export_session"].trigger()

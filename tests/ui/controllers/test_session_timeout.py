@@ -28,8 +28,7 @@ def clock() -> Iterator[Clock]:
 
 async def say(scene: Scene, text: str) -> None:
     before = len(scene.words)
-    scene.draft.setPlainText(text)
-    QTest.keyClick(scene.draft, Qt.Key.Key_Return)
+    scene.send(text)
     await until(lambda: not scene.is_replying and len(scene.words) != before and scene.words[-1])
 
 

@@ -17,11 +17,6 @@ from tests.ui.window_scene import Scene, opened, until
 pytestmark = pytest.mark.usefixtures("styled_app")
 
 
-def send(scene: Scene, text: str = "Good evening.") -> None:
-    QTest.keyClicks(scene.draft, text)
-    QTest.keyClick(scene.draft, Qt.Key.Key_Return)
-
-
 async def switch_speech_on(scene: Scene) -> None:
     buttons = scene.window.chat.header.speech
     QTest.mouseClick(buttons.speak_button, Qt.MouseButton.LeftButton)
@@ -33,7 +28,7 @@ async def test_a_reply_is_spoken_sentence_by_sentence_while_it_is_written(tmp_pa
     model = echo_model("*She looks up.* You are late, Mr. Hale. The galley **burns**! And so on " + "and on " * 60, delay=0.01)
     async with opened(tmp_path, model, speech_engine=engine) as scene:
         await switch_speech_on(scene)
-        send(scene)
+        scene.send("Good evening.")
         await until(lambda: len(engine.played) == 2)
 
         assert scene.is_replying
@@ -43,7 +38,7 @@ async def test_a_reply_is_spoken_sentence_by_sentence_while_it_is_written(tmp_pa
 async def test_nothing_is_spoken_before_it_is_switched_on(tmp_path, echo_model):
     engine = FakeEngine()
     async with opened(tmp_path, echo_model("Good evening, captain."), speech_engine=engine) as scene:
-        send(scene)
+        scene.send("Good evening.")
         await until(lambda: not scene.is_replying and len(scene.words) == 3)
 
         assert engine.prepared == []
@@ -55,7 +50,7 @@ async def test_the_voice_of_the_persona_reads_a_message_aloud(tmp_path, echo_mod
         persona = await scene.services.library.persona("mira")
         await scene.services.library.save_persona(persona.model_copy(update={"tts_voice": BEN.voice_id}))
         await scene.controller.directory.read_personas()
-        send(scene)
+        scene.send("Good evening.")
         await until(lambda: not scene.is_replying and len(scene.words) == 3)
 
         scene.controller.view.run_action("read", 2)
@@ -130,7 +125,7 @@ def begin_another_session(scene: Scene) -> None:
 async def test_the_voice_stops_as_soon_as_the_user_acts(tmp_path, echo_model, act):
     engine = FakeEngine(is_instant=False)
     async with opened(tmp_path, echo_model("One. Two. Three."), speech_engine=engine) as scene:
-        send(scene)
+        scene.send("Good evening.")
         await until(lambda: not scene.is_replying and len(scene.words) == 3)
         await read_on(scene, engine)
         changes: list[bool] = []
@@ -150,7 +145,7 @@ async def test_escape_stops_reply_and_voice(tmp_path, echo_model):
     engine = FakeEngine(is_instant=False)
     async with opened(tmp_path, echo_model("One. Two. " + "word " * 2000, delay=0.01), speech_engine=engine) as scene:
         await switch_speech_on(scene)
-        send(scene)
+        scene.send("Good evening.")
         await until(lambda: engine.is_playing)
 
         press_escape(scene)
@@ -162,7 +157,7 @@ async def test_escape_stops_reply_and_voice(tmp_path, echo_model):
 async def test_closing_the_window_silences_the_voice_and_ends_its_engine(tmp_path, echo_model):
     engine = FakeEngine(is_instant=False)
     async with opened(tmp_path, echo_model("One. Two."), speech_engine=engine) as scene:
-        send(scene)
+        scene.send("Good evening.")
         await until(lambda: not scene.is_replying and len(scene.words) == 3)
         await read_on(scene, engine)
 
@@ -175,7 +170,7 @@ async def test_each_session_remembers_whether_it_is_spoken(tmp_path, echo_model)
         button = scene.window.chat.header.speech.speak_button
         first = scene.session
         await switch_speech_on(scene)
-        send(scene)
+        scene.send("Good evening.")
         await until(lambda: not scene.is_replying and len(scene.words) == 3)
         scene.window.window_actions["new"].trigger()
         await until(lambda: scene.session.guid != first.guid and not scene.controller.speech.mode.is_spoken)
@@ -193,14 +188,14 @@ async def test_the_session_that_follows_one_that_timed_out_is_spoken_as_well(tmp
     with use_clock(clock):
         async with opened(tmp_path, echo_model("Noted.", "Good morning."), speech_engine=engine) as scene:
             await switch_speech_on(scene)
-            send(scene, "I am allergic to peanuts.")
+            scene.send("I am allergic to peanuts.")
             await until(lambda: not scene.is_replying and engine.texts == ["Noted."])
             old = scene.session
             clock.go_on(hours=2)
             await scene.services.session_timeout.archive_timed_out()
             await until(scene.controller.session_end.ended_line.isVisible)
 
-            send(scene, "Good morning.")
+            scene.send("Good morning.")
             await until(lambda: not scene.is_replying and engine.texts[1:] == ["Good morning."])
 
             assert scene.session.guid != old.guid
@@ -228,7 +223,7 @@ async def test_the_replies_of_a_group_are_spoken_one_after_the_other(tmp_path, e
         await scene.services.sessions.set_guests(scene.session.guid, others[:1])
         await until(lambda: scene.session.guests)
         await switch_speech_on(scene)
-        send(scene)
+        scene.send("Good evening.")
         await until(lambda: not scene.is_replying and len(scene.words) == 4)
         assert engine.texts == ["I am here."]
 
@@ -245,7 +240,7 @@ async def test_what_is_missing_is_said_when_speech_is_switched_on(tmp_path, echo
         await until(lambda: scene.toasts)
 
         assert "libpulse.so.0" in scene.toasts[0].text
-        send(scene)
+        scene.send("Good evening.")
         await until(lambda: not scene.is_replying and len(scene.words) == 3)
         assert scene.words[2] == "One."
 

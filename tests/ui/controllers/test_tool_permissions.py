@@ -33,11 +33,6 @@ async def with_tools(scene: Scene, **settings: object) -> None:
     await scene.services.preferences.set(tools_enabled=True, **settings)
 
 
-async def say(scene: Scene, text: str) -> None:
-    scene.draft.setPlainText(text)
-    QTest.keyClick(scene.draft, Qt.Key.Key_Return)
-
-
 @asynccontextmanager
 async def dice_rolled(
     home: Path, echo_model: Script, answer: str = "A good throw!", **settings: object
@@ -47,7 +42,7 @@ async def dice_rolled(
     async with opened(home / "home", script) as scene:
         await with_tools(scene, **settings)
         scene.draft.setFocus()
-        await say(scene, "Roll!")
+        scene.send("Roll!")
         yield scene
 
 
@@ -113,7 +108,7 @@ async def test_what_is_to_be_kept_is_asked_in_words_and_can_be_read_to_its_end(t
     script = echo_model(call("memory_save", title="Fears", content=long, filed_under="fears"), "Noted.", template=HERMES)
     async with opened(tmp_path / "home", script) as scene:
         await with_tools(scene)
-        await say(scene, "I fear deep water.")
+        scene.send("I fear deep water.")
         question = await card(scene)
         assert question.details.text().startswith("“Fears: Tomas fears deep water")
         assert len(question.details.text()) < 420
@@ -140,7 +135,7 @@ async def test_stop_takes_the_question_away(tmp_path: Path, echo_model: Script):
     script = echo_model("Wait. " + call("dice_roll", dice="2d6"), template=HERMES)
     async with opened(tmp_path / "home", script) as scene:
         await with_tools(scene, tools_always_ask=True)
-        await say(scene, "Roll!")
+        scene.send("Roll!")
         await card(scene)
         scene.controller.replies.stop_reply()
         await reply(scene)

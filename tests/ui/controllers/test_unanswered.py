@@ -15,14 +15,9 @@ pytestmark = pytest.mark.usefixtures("styled_app")
 Script = Callable[..., Path]
 
 
-def say(scene: Scene, text: str) -> None:
-    scene.draft.setPlainText(text)
-    QTest.keyClick(scene.draft, Qt.Key.Key_Return)
-
-
 async def stopped_at_once(scene: Scene, text: str) -> None:
     """Say something and end the reply while the prompt is still being read."""
-    say(scene, text)
+    scene.send(text)
     await until(lambda: scene.window.chat.status.full_text.startswith("Mira is reading…"))
     QTest.keyClick(scene.draft, Qt.Key.Key_Escape)
     await until(lambda: not scene.is_replying)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QWidget
-
-from lethe_app.ui.core.actions import ACTION_SPECS, Actions, action_title, action_tooltip
+from lethe_app.ui.core.actions import ACTION_SPECS, action_title, action_tooltip
 
 
 def test_no_two_actions_share_a_shortcut():
@@ -16,14 +14,3 @@ def test_no_two_actions_share_a_shortcut():
 def test_every_action_has_a_title_and_a_shortcut(qapp):
     assert all(action_title(spec.name) and spec.keys for spec in ACTION_SPECS)
     assert action_tooltip("new") == "New conversation  Ctrl+N"
-
-
-def test_an_action_calls_what_it_is_connected_to(qtbot):
-    window = QWidget()
-    qtbot.addWidget(window)
-    actions, done = Actions(window), []
-    actions.connect(new=lambda: done.append("new"))
-
-    actions["new"].trigger()
-
-    assert done == ["new"]

@@ -63,8 +63,3 @@ def test_larger_prose_enlarges_the_interface_too(styled_app, theme):
     theme.apply_choice("dark", 24)
 
     assert styled_app.font().pixelSize() == interface_font_size(24) > interface_font_size(15)
-
-
-def test_an_unchanged_theme_is_not_applied_again(theme, qtbot):
-    with qtbot.assertNotEmitted(theme.changed):
-        theme.apply_choice("dark", 15)

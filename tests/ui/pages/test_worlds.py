@@ -168,8 +168,7 @@ async def test_an_entry_written_by_keyboard_wakes_on_the_bench_and_then_in_the_c
         QTest.keyClick(page, Qt.Key.Key_Escape)
         await until(lambda: scene.window.pages.currentWidget() is scene.window.panes)
         assert saved(scene, "new-world").entries[0].keywords_main == ["lighthouse"]
-        QTest.keyClicks(scene.draft, "Is the lighthouse lit?")
-        QTest.keyClick(scene.draft, Qt.Key.Key_Return)
+        scene.send("Is the lighthouse lit?")
         await until(lambda: scene.words[-1] == "“Aye.”" and not scene.is_replying)
 
         session = scene.session

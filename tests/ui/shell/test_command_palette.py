@@ -127,8 +127,7 @@ def run_command(scene: Scene, words: str) -> None:
 
 async def test_messages_are_edited_copied_and_restored_by_command(tmp_path, echo_model):
     async with opened(tmp_path, echo_model("Indeed.")) as scene:
-        scene.draft.setPlainText("Hello.")
-        QTest.keyClick(scene.draft, Qt.Key.Key_Return)
+        scene.send("Hello.")
         await until(lambda: scene.words[-1] == "Indeed." and not scene.is_replying)
 
         run_command(scene, "copy message")

@@ -111,8 +111,7 @@ async def test_a_running_search_is_shown_and_sources_appear_with_the_reply(tmp_p
         site.replies["/search"] = Reply(f'{{"results": [{hit}]}}'.encode(), kind="application/json")
         said: list[str] = []
         scene.controller.messages.reply_grew.connect(lambda: said.append(scene.controller.messages.waiting_text))
-        scene.draft.setPlainText("Please look up who built the tower of Brenn.")
-        QTest.keyClick(scene.draft, Qt.Key.Key_Return)
+        scene.send("Please look up who built the tower of Brenn.")
         await until(lambda: "Ada Holm built it." in scene.words and not scene.is_replying)
         row = scene.words.index("Ada Holm built it.")
         _sheet, sources = list_of(scene, row)
