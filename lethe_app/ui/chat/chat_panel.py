@@ -24,8 +24,8 @@ MIN_TAGLINE_SHARE = 0.6
 class ChatPanel(QFrame):
     """Column of header, transcript and composer. `view` is an empty placeholder until the services are open."""
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
         self.setObjectName("chat")
         self.setMinimumWidth(320)
         self.theme = theme
@@ -86,8 +86,8 @@ class ChatHeader(QFrame):
     while the sidebar is hidden.
     """
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
         self.setObjectName("header")
         self.setMinimumHeight(52)
         self.theme = theme

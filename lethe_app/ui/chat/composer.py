@@ -38,8 +38,8 @@ class Composer(QWidget):
     count_requested = Signal(str)
     """Emitted with the draft when its tokens are to be counted; answer with `show_tokens`."""
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
         self._theme = theme
         self._drafts: dict[str, str] = {}
         self._private_sessions: set[str] = set()
@@ -254,8 +254,8 @@ class DraftField(QPlainTextEdit):
     focus_changed = Signal(bool)
     """Emitted with True when the field receives the focus, and with False when it loses it."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._placeholder = ""
         self.setObjectName("composer_text")
         self.setFrameShape(QFrame.Shape.NoFrame)

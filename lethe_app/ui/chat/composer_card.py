@@ -33,8 +33,8 @@ class ComposerCard(QWidget):
     if there is room.
     """
 
-    def __init__(self, title: str, details: str, parent: QWidget | None = None, *, is_compact: bool = False) -> None:
-        super().__init__(parent)
+    def __init__(self, title: str, details: str, *, is_compact: bool = False) -> None:
+        super().__init__()
         self._is_compact = is_compact
         self.title: QLabel = create_text_label(title)
         self.details: QLabel = create_text_label(details, "small")
@@ -83,9 +83,9 @@ class ToolCard(ComposerCard):
     decided = Signal(object)
     """Emitted with the user's `PermissionAnswer`."""
 
-    def __init__(self, question: ToolPermissionRequested, parent: QWidget | None = None) -> None:
+    def __init__(self, question: ToolPermissionRequested) -> None:
         title = _tr("{name} would like to {action}.").format(name=question.persona_name, action=question.title)
-        super().__init__(title, "\n".join(describe_call(question)), parent)
+        super().__init__(title, "\n".join(describe_call(question)))
         self.question = question
         if len(question.details) > MAX_TEXT_LENGTH:
             self.details.setToolTip(f"<p>{escape(question.details)}</p>")

@@ -278,8 +278,8 @@ class MemoryCard(QFrame):
 class AlwaysInPrompt(QWidget):
     """Collapsible section: a heading and the counts; expanded, the texts of the facts and summaries."""
 
-    def __init__(self, theme: Theme, always: StablePromptContent, *, is_open: bool, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme, always: StablePromptContent, *, is_open: bool) -> None:
+        super().__init__()
         counts_text = self._format_counts(always)
         self.heading = CollapsibleHeading(theme, self.tr("In every prompt now"), is_open=is_open)
         self.heading.setAccessibleName(self.tr("In every prompt now: {what}").format(what=counts_text))

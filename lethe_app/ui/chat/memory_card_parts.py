@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QSizePolicy
 
 from lethe_app.ui.core.accessibility import set_button_tooltip
 from lethe_app.ui.core.formatting import insert_break_points
@@ -21,9 +21,9 @@ from lethe_app.ui.widgets.layouts import build_row
 class LinkButton(ElidedButton):
     """Button that looks like a link; its text is elided in the middle to one line."""
 
-    def __init__(self, label: str, tooltip: str, on_click: Callable[[], object], parent: QWidget | None = None) -> None:
+    def __init__(self, label: str, tooltip: str, on_click: Callable[[], object]) -> None:
         """Create a link that calls `on_click`; `tooltip` is also its accessible name and says where the link leads."""
-        super().__init__(parent, padding=SPACE_1, min_width=40, elide_mode=Qt.TextElideMode.ElideMiddle)
+        super().__init__(padding=SPACE_1, min_width=40, elide_mode=Qt.TextElideMode.ElideMiddle)
         self.setProperty("link", True)
         self.setAccessibleName(tooltip)
         self.setToolTip(tooltip)
@@ -42,8 +42,8 @@ class LinkButton(ElidedButton):
 class CollapsibleHeading(QPushButton):
     """Checkable heading with an arrow; connect `toggled` to show or hide the content."""
 
-    def __init__(self, theme: Theme, title: str, *, is_open: bool = False, parent: QWidget | None = None) -> None:
-        super().__init__(title, parent)
+    def __init__(self, theme: Theme, title: str, *, is_open: bool = False) -> None:
+        super().__init__(title)
         self._theme = theme
         self.setProperty("fold", True)
         self.setCheckable(True)
@@ -75,8 +75,8 @@ class MoodLine(QFrame):
     text.
     """
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setObjectName("header")
         self.setAccessibleName(self.tr("Mood"))
         self.mood_label = create_selectable_label("", "small")

@@ -53,8 +53,8 @@ class MemoryPanel(QFrame):
     focus_left = Signal()
     """Emitted on Esc, to return the focus to the conversation."""
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
         self.setObjectName("memory_panel")
         self.setAccessibleName(self.tr("Memory panel"))
         self._theme = theme

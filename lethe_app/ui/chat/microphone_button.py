@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QHideEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QToolButton, QWidget
+from PySide6.QtWidgets import QToolButton
 
 from lethe_app.ui.core.accessibility import set_button_tooltip
 from lethe_app.ui.core.actions import action_tooltip
@@ -25,8 +25,8 @@ class MicrophoneButton(QToolButton):
     hidden = Signal()
     """Emitted when the button is no longer visible, so that no microphone is on unseen."""
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
         self._theme = theme
         self._is_on = False
         self._level = 0.0

@@ -25,8 +25,8 @@ class SpeakerChooser(QWidget):
     opened = Signal()
     """Emitted when the user opens the choice."""
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
         self._theme = theme
         self.button = ChoiceButton()
         self.button.clicked.connect(lambda _checked=False: self.opened.emit())
@@ -50,8 +50,8 @@ class SpeakerChooser(QWidget):
 class ChoiceButton(ElidedButton):
     """Button with an elided text and an arrow behind it; the whole text is in the tooltip."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent, padding=2 * SPACE_2 + 2, min_width=96)
+    def __init__(self) -> None:
+        super().__init__(padding=2 * SPACE_2 + 2, min_width=96)
         self.setProperty("small", True)
         self.setLayoutDirection(Qt.LayoutDirection.RightToLeft)  # puts the arrow to the right of the text
         self.setIconSize(QSize(ARROW_SIZE, ARROW_SIZE))

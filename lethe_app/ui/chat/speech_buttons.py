@@ -29,8 +29,8 @@ class _MenuButton(QToolButton):
 class SpeechButtons(QWidget):
     """Loudspeaker, which switches speech of the conversation on and off, and the button that stops the voice."""
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
         self._theme = theme
         self.stop_button = QToolButton()
         self.stop_button.setObjectName("stop_speaking")

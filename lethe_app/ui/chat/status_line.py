@@ -6,7 +6,7 @@ import time
 
 from PySide6.QtCore import QLocale, Qt, QTimer
 from PySide6.QtGui import QIcon
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtWidgets import QSizePolicy
 
 from lethe_app.services.models.recommendation import words_per_second
 from lethe_app.ui.core.formatting import abbreviate_tokens, format_count, format_recalled_count
@@ -19,8 +19,8 @@ RESULT_DISPLAY_MS = 10_000
 class StatusLine(ElidedButton):
     """Line at the right of the header. The current activity replaces the description of the model while it lasts."""
 
-    def __init__(self, parent: QWidget | None = None, result_display_ms: int = RESULT_DISPLAY_MS) -> None:
-        super().__init__(parent, padding=18, min_width=96)
+    def __init__(self, result_display_ms: int = RESULT_DISPLAY_MS) -> None:
+        super().__init__(padding=18, min_width=96)
         self.setObjectName("status")
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.setCursor(Qt.CursorShape.PointingHandCursor)

@@ -37,8 +37,8 @@ class ActivityItem:
 class ActivityButton(ElidedButton):
     """Button that shows the number of running tasks and opens the list; hidden without tasks."""
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent, padding=2 * SPACE_4, min_width=0)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(padding=2 * SPACE_4, min_width=0)
         self._theme = theme
         self._activities: tuple[ActivityItem, ...] = ()
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)  # a long text must not widen the sidebar
@@ -107,8 +107,8 @@ class ActivityList(QFrame):
 class ActivityRow(QWidget):
     """Row with title, detail, progress bar and button of a task."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._on_click: Callable[[], None] | None = None
         self.title, self.detail = create_text_label("", "field"), create_text_label("", "small")
         self.progress_bar = QProgressBar()

@@ -56,10 +56,9 @@ class WindowPanes(QWidget):
         panel: QWidget,
         *,
         is_panel_enabled: bool,
-        parent: QWidget | None = None,
     ) -> None:
         """Arrange the panes; `is_panel_enabled` is whether the right panel was open when the window was closed."""
-        super().__init__(parent)
+        super().__init__()
         self._theme, self._sidebar, self._chat, self._panel = theme, sidebar, chat, panel
         self._is_sidebar_enabled, self._is_panel_enabled = True, is_panel_enabled
         self._is_narrow, self._is_panel_over = False, False

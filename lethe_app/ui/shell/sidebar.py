@@ -57,8 +57,8 @@ class Sidebar(QFrame):
     command_chosen = Signal(str, str)
     """Name of a command on a persona or session, which is that of its action, and the id of the persona or session."""
 
-    def __init__(self, theme: Theme, clock: Callable[[], datetime], parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme, clock: Callable[[], datetime]) -> None:
+        super().__init__()
         self.setObjectName("sidebar")
         self.setMinimumWidth(MIN_WIDTH)
         self.setMaximumWidth(MAX_WIDTH)

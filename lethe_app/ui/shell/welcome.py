@@ -59,8 +59,8 @@ class Welcome(QFrame):
     file_requested = Signal()
     folder_requested = Signal()
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
         self.setObjectName("welcome")
         self._theme = theme
         self._persona_rows: list[PersonaRow] = []

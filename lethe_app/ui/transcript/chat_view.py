@@ -7,7 +7,7 @@ from uuid import UUID
 
 from PySide6.QtCore import QPoint, QRect, QRectF, QTimer, QUrl, Signal, SignalInstance
 from PySide6.QtGui import QCursor, QKeyEvent
-from PySide6.QtWidgets import QMenu, QToolTip, QWidget
+from PySide6.QtWidgets import QMenu, QToolTip
 
 from lethe_app.ui.core.accessibility import announce
 from lethe_app.ui.core.icons import load_icon
@@ -52,8 +52,8 @@ class ChatView(TranscriptView):
     rating_requested = Signal(UUID, str)
     """Emitted with id and rating, “good” or “bad”."""
 
-    def __init__(self, model: ChatModel, parent: QWidget | None = None) -> None:
-        super().__init__(model, parent)
+    def __init__(self, model: ChatModel) -> None:
+        super().__init__(model)
         self._has_reduced_motion = False
         self._highlighted_reply: UUID | None = None
         self._dot_count = 3

@@ -7,7 +7,7 @@ from operator import attrgetter
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QPushButton, QToolButton, QWidget
+from PySide6.QtWidgets import QPushButton, QToolButton
 
 from lethe_app.ui.core.accessibility import set_button_tooltip
 from lethe_app.ui.core.icons import load_icon
@@ -45,13 +45,12 @@ class ElidedButton(QPushButton):
 
     def __init__(
         self,
-        parent: QWidget | None = None,
         *,
         padding: int,
         min_width: int,
         elide_mode: Qt.TextElideMode = Qt.TextElideMode.ElideRight,
     ) -> None:
-        super().__init__(parent)
+        super().__init__()
         self.full_text = ""
         """The whole text, even if it is elided on display."""
         self._padding, self._min_width, self._elide_mode = padding, min_width, elide_mode
@@ -95,9 +94,8 @@ class IconButton(QToolButton):
         accessible_name: str = "",
         colour: Callable[[Palette], str] = attrgetter("muted"),
         size: int = ICON,
-        parent: QWidget | None = None,
     ) -> None:
-        super().__init__(parent)
+        super().__init__()
         self._theme, self._icon_name, self._colour = theme, icon_name, colour
         self.setIconSize(QSize(size, size))
         set_button_tooltip(self, text, accessible_name)

@@ -18,10 +18,10 @@ MAX_EMPTY_TEXT_WIDTH = 460
 
 
 class CardColumn(QScrollArea):
-    """Scroll area with cards from top to bottom, centred, at most `width` pixels wide."""
+    """Scroll area with cards from top to bottom, centred, at most `COLUMN_WIDTH` pixels wide."""
 
-    def __init__(self, width: int = COLUMN_WIDTH, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setAlignment(Qt.AlignmentFlag.AlignHCenter)
@@ -30,7 +30,7 @@ class CardColumn(QScrollArea):
         self.viewport().setAutoFillBackground(False)
         content = QWidget()
         content.setObjectName("sheet")
-        content.setMaximumWidth(width + 2 * SPACE_6)
+        content.setMaximumWidth(COLUMN_WIDTH + 2 * SPACE_6)
         self.column = build_column(1, spacing=SPACE_4, margins=SPACE_6, parent=content)
         self.setWidget(content)
 

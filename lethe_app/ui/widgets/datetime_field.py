@@ -20,11 +20,11 @@ class DateTimeField(QWidget):
 
     changed = Signal(object)
 
-    def __init__(self, name: str, checkbox_label: str = "", parent: QWidget | None = None) -> None:
+    def __init__(self, name: str, checkbox_label: str = "") -> None:
         """Set up the field. `checkbox_label` is the label of the check box of an optional value; without it a value is
         required.
         """
-        super().__init__(parent)
+        super().__init__()
         self.box = QCheckBox(checkbox_label)
         self.box.toggled.connect(self._on_box_toggled)
         self.edit = _Edit()

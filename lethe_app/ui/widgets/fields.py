@@ -355,8 +355,8 @@ class OptionalChoiceBox(NoWheelComboBox):
 
     chosen = Signal(str)
 
-    def __init__(self, none_label: str, missing_label: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, none_label: str, missing_label: str) -> None:
+        super().__init__()
         self.setSizeAdjustPolicy(NoWheelComboBox.SizeAdjustPolicy.AdjustToContents)
         self.setMaximumWidth(420)
         self._none_label, self._missing_label = none_label, missing_label

@@ -65,9 +65,9 @@ class Form(QWidget):
     changed = Signal(str, object)
     """Field name and new value; emitted for changes by the user, never by `show_values` or `set_field`."""
 
-    def __init__(self, specs: Sequence[FieldSpec], theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, specs: Sequence[FieldSpec], theme: Theme) -> None:
         """Create the form of these fields; `add_card` adds others in a card below them."""
-        super().__init__(parent)
+        super().__init__()
         self._theme = theme
         self._rows: dict[str, FieldRow] = {}
         self.column = build_column(spacing=SPACE_4, parent=self)

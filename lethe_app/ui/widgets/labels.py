@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
+from PySide6.QtWidgets import QLabel, QSizePolicy
 
 MAX_HIDDEN_LENGTH = 3
 """An elided text of at most this many characters, the ellipsis included, is not shown at all."""
@@ -15,8 +15,8 @@ class ElidedLabel(QLabel):
     width in pixels, `min_share` the share of the text, from 0 to 1, below which nothing of it is shown.
     """
 
-    def __init__(self, parent: QWidget | None = None, min_width: int = 48, min_share: float = 0.0) -> None:
-        super().__init__(parent)
+    def __init__(self, min_width: int = 48, min_share: float = 0.0) -> None:
+        super().__init__()
         self.setTextFormat(Qt.TextFormat.PlainText)
         self._full_text, self._min_width, self._min_share = "", min_width, min_share
 

@@ -17,11 +17,11 @@ class MultiSelect(QWidget):
 
     changed = Signal(list)
 
-    def __init__(self, name: str, empty_text: str, missing_label: str, parent: QWidget | None = None) -> None:
+    def __init__(self, name: str, empty_text: str, missing_label: str) -> None:
         """Set up the field. `empty_text` is shown if there are no choices; `missing_label` is the label of unknown values, with
         {name}.
         """
-        super().__init__(parent)
+        super().__init__()
         self.setAccessibleName(name)
         self._missing_label = missing_label
         self._choices: dict[str, str] = {}

@@ -20,13 +20,11 @@ class TagField(QFrame):
 
     changed = Signal(list)
 
-    def __init__(
-        self, name: str, suggestions: Sequence[str] = (), parent: QWidget | None = None, *, splits_at_commas: bool = True
-    ) -> None:
+    def __init__(self, name: str, suggestions: Sequence[str] = (), *, splits_at_commas: bool = True) -> None:
         """Set up the field. With `splits_at_commas=False` only Enter adds a chip; this is for texts that may contain a comma,
         such as regular expressions.
         """
-        super().__init__(parent)
+        super().__init__()
         self.setProperty("words", True)
         self._splits_at_commas = splits_at_commas
         self._words: list[str] = []

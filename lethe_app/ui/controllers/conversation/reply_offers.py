@@ -94,8 +94,8 @@ class ToolPermissionController(Controller):
 class UnansweredLine(QWidget):
     """Line in the column of the messages with one button."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.text_label = create_selectable_label("", "small")
         self.retry_button = build_button()
         frame = QFrame()

@@ -18,8 +18,8 @@ MAX_CACHED_LAYOUTS = 240
 class LayoutCache:
     """LRU cache of message layouts, with the state that does not belong to a message: expanded parts and the editor."""
 
-    def __init__(self, style: MessageStyle, width: int = 1) -> None:
-        self.style, self.width = style, width
+    def __init__(self, style: MessageStyle) -> None:
+        self.style, self.width = style, 1
         self._layouts: OrderedDict[UUID, MessageLayout] = OrderedDict()
         self._open_thoughts: set[UUID] = set()
         self._open_tools: set[UUID] = set()
