@@ -83,17 +83,16 @@ class SpeechController(Controller):
         self._on_speaking_changed(is_speaking=False)
 
     def _connect_actions(self) -> None:
-        buttons, create_slot = self._buttons, self._tasks.create_slot
-        change_spoken, change_style = create_slot(self._change_spoken), create_slot(self._change_style)
+        buttons = self._buttons
         self._actions.connect(
-            speak_replies=lambda: change_spoken(not self.mode.is_spoken),
-            spoken_style=lambda: change_style(not self.mode.has_spoken_style),
+            speak_replies=lambda: self._change_spoken(not self.mode.is_spoken),
+            spoken_style=lambda: self._change_style(not self.mode.has_spoken_style),
             read_aloud=self._read_last_reply,
             stop_speaking=self.stop_speaking,
         )
         self._actions["stop"].changed.connect(self._update_escape)
-        buttons.speak_button.clicked.connect(change_spoken)
-        buttons.style_action.triggered.connect(change_style)
+        buttons.speak_button.clicked.connect(self._change_spoken)
+        buttons.style_action.triggered.connect(self._change_style)
         buttons.stop_button.clicked.connect(self.stop_speaking)
 
     def _connect_user_input(self) -> None:
@@ -228,15 +227,21 @@ class SpeechController(Controller):
         finally:
             self._is_copying = False
 
-    async def _change_spoken(self, is_on: bool) -> None:
+    def _change_spoken(self, is_on: bool) -> None:
         if not is_on:
             self.stop_speaking()
+        self._tasks.start_task(self._set_spoken(is_on=is_on))
+
+    async def _set_spoken(self, *, is_on: bool) -> None:
         if (session_id := self._session_id) is not None:
             self._show_mode(session_id, await self._session_speech.set_spoken(session_id, is_on=is_on))
             if is_on:
                 await self._connect_voice()
 
-    async def _change_style(self, is_on: bool) -> None:
+    def _change_style(self, is_on: bool) -> None:
+        self._tasks.start_task(self._set_style(is_on=is_on))
+
+    async def _set_style(self, *, is_on: bool) -> None:
         if (session_id := self._session_id) is not None:
             self._show_mode(session_id, await self._session_speech.set_style(session_id, is_on=is_on))
 

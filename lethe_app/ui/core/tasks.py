@@ -53,7 +53,9 @@ class TaskRunner:
         return start
 
     def create_slot(self, function: Callable[..., Work], key: str = "") -> Callable[..., None]:
-        """Return a slot that runs `function` as a task with the values of the signal."""
+        """Return a slot that runs `function` as a task with the values of the signal; not for signals whose values have a
+        default, such as `clicked`, which PySide leaves out for a slot of any number of them.
+        """
 
         def start(*values: object) -> None:
             self.start_task(function(*values), key)
