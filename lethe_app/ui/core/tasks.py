@@ -54,7 +54,7 @@ class TaskRunner:
 
     def create_slot(self, function: Callable[..., Work], key: str = "") -> Callable[..., None]:
         """Return a slot that runs `function` as a task with the values of the signal; not for signals whose values have a
-        default, such as `clicked`, which PySide leaves out for a slot of any number of them.
+        default, such as that of a click, which PySide leaves out for a slot of any number of them.
         """
 
         def start(*values: object) -> None:

@@ -17,7 +17,7 @@ from lethe_app.ui.widgets.labels import build_small_label, create_text_label
 from lethe_app.ui.widgets.layouts import build_column
 
 if TYPE_CHECKING:
-    from lethe_app.ui.shell.notifier import Notification
+    from lethe_app.ui.shell.notification import Notification
 
 WIDTH = 460
 """Width of the dialog in pixels."""

@@ -6,17 +6,15 @@ import logging
 import re
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from datetime import datetime
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, QRect, Qt
 from PySide6.QtWidgets import QApplication, QWidget
 
-from lethe_app.domain.clock import now
 from lethe_app.errors import LetheError, ModelError
 from lethe_app.ui.core.palette import SPACE_2, SPACE_4
 from lethe_app.ui.core.theme import Theme
+from lethe_app.ui.shell.notification import Notification
 
 if TYPE_CHECKING:
     from lethe_app.ui.shell.toast import Toast
@@ -32,23 +30,6 @@ _EXIT_CODE = re.compile(r" \(code -?\d+\)")
 """Exit code in an error message; it is hidden from the user, and the log keeps it."""
 
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class Notification:
-    """Text of a notification, with an optional detail and button."""
-
-    text: str
-    detail: str = ""
-    is_error: bool = False
-    button: str = ""
-    action: Callable[[], None] | None = None
-    error_class: type[BaseException] = Exception
-    is_lasting: bool = False
-    """True if it stays for a minute."""
-    traceback: str = ""
-    """Details of an unexpected error, for a bug report."""
-    time: datetime = field(default_factory=now)
 
 
 class Notifier(QObject):

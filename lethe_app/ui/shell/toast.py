@@ -24,7 +24,7 @@ from lethe_app.ui.widgets.labels import create_text_label
 from lethe_app.ui.widgets.layouts import build_column, build_row
 
 if TYPE_CHECKING:
-    from lethe_app.ui.shell.notifier import Notification
+    from lethe_app.ui.shell.notification import Notification
 
 DISPLAY_MS, BUTTON_DISPLAY_MS, LONG_DISPLAY_MS = 6000, 10_000, 60_000
 """Milliseconds for which a toast stays; longer with a button, which has to be read and reached, and longest for an error."""
