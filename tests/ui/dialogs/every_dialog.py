@@ -48,7 +48,7 @@ from lethe_app.ui.pages.personas.editor import UnsavedChangesDialog
 from lethe_app.ui.pages.sessions.message_actions import InsertMessage, RewordMessage
 from lethe_app.ui.pages.worlds.actions import RememberDialog
 from lethe_app.ui.shell.notification_history import NotificationsDialog
-from lethe_app.ui.shell.notifier import Notification
+from lethe_app.ui.shell.notification import Notification
 
 Make = Callable[[QWidget, Theme], QDialog]
 FACTS = [ExtractedFact(fact="Tomas sails."), ExtractedFact(fact="Tomas sails a small boat, and has for years.")]
