@@ -47,8 +47,8 @@ from lethe_app.ui.pages.notebooks.page import NotebookTitleDialog
 from lethe_app.ui.pages.personas.editor import UnsavedChangesDialog
 from lethe_app.ui.pages.sessions.message_actions import InsertMessage, RewordMessage
 from lethe_app.ui.pages.worlds.actions import RememberDialog
-from lethe_app.ui.shell.notification_history import NotificationsDialog
 from lethe_app.ui.shell.notification import Notification
+from lethe_app.ui.shell.notification_history import NotificationsDialog
 
 Make = Callable[[QWidget, Theme], QDialog]
 FACTS = [ExtractedFact(fact="Tomas sails."), ExtractedFact(fact="Tomas sails a small boat, and has for years.")]
