@@ -24,6 +24,7 @@ from lethe_app.ui.pages.facts.page import FactPage
 from lethe_app.ui.pages.inspector.page import InspectorPage
 from lethe_app.ui.shell.toast import Toast
 from tests.services.past_sessions import hold
+from tests.stories.conftest import write_personas
 from tests.stories.stage import Stage
 
 BIO = "{{char}} is captain of the airship Merle and speaks in scenes: *what she does* and “what she says”."
@@ -54,12 +55,10 @@ KEY = (
 @pytest.fixture(scope="module")
 def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home with Mira and Tomas, its shipped worlds indexed: the window opens as on any evening but the first."""
-    paths = Paths.standard(tmp_path_factory.mktemp("furnished") / "home")
-    paths.personas.mkdir(parents=True)
-    for name, persona in PERSONAS.items():
-        (paths.personas / f"{name}.json").write_text(json.dumps(persona), encoding="utf-8")
-    hold_before(paths.home, is_over=False)
-    return paths.home
+    home = tmp_path_factory.mktemp("furnished") / "home"
+    write_personas(home, PERSONAS)
+    hold_before(home, is_over=False)
+    return home
 
 
 @pytest.fixture

@@ -25,10 +25,6 @@ from tests.services.tasks import Clock, employ_built_in, leave, newest
 from tests.services.turns import MIRA, TurnOutcome, collect_turn, log, prompt_of, say, until
 from tests.web.server import Reply, Site, page, serving
 
-PERSONAS = {
-    "mira-test": {"name": "Mira", "bio": "She is the navigator of the Petrel."},
-    "tomas": {"is_user": True, "name": "Tomas", "bio": "The captain."},
-}
 KEEPERS = (
     "<p>The lighthouse of Brenn was built in 1871 by the engineer Ada Holm. Its keeper wrote down every ship that passed, with "
     "name and hour, and lit the lamp of the lighthouse at dusk on every single evening of the year, in storms and in fog.</p>"
@@ -207,14 +203,12 @@ async def test_the_user_comes_back_in_the_middle_and_it_is_done_later_once(home:
         await employ_built_in(services, "active_research")
         leave(services, clock)
         looking = asyncio.create_task(services.background_runner.run_next_task())
-
-        async def reads() -> bool:
-            return (
+        await until(
+            lambda: (
                 services.background_runner.running_task is not None
                 and services.background_runner.running_task.step.startswith("Reading about")
             )
-
-        await until(reads)
+        )
         services.idleness.record_action()
         outcome = await say(services, conversation, "I am back.")
         await looking
@@ -390,11 +384,7 @@ async def test_who_stops_the_search_is_not_kept_waiting_and_nothing_is_lost(home
         site.replies["/search"] = Reply(b"{", stalls=True, length=100)
         conversation = await hold(services)
         turn = asyncio.create_task(say(services, conversation, ASKED))
-
-        async def searches() -> bool:
-            return "/search" in site.paths
-
-        await until(searches)
+        await until(lambda: "/search" in site.paths)
         turn.cancel()
         await asyncio.gather(turn, return_exceptions=True)
         stopped = await log(services, conversation)
@@ -469,10 +459,7 @@ REPORT = {"paragraphs": ["The lighthouse of Brenn was built in 1871 by Ada Holm 
 
 
 async def ended(services: AppServices) -> Inquiry:
-    async def is_over() -> bool:
-        return services.research.running is None
-
-    await until(is_over)
+    await until(lambda: services.research.running is None)
     (inquiry,) = await services.research.list_inquiries()
     return inquiry
 
@@ -524,11 +511,7 @@ async def test_what_was_found_until_it_was_stopped_is_kept_through_a_new_start(h
     site = site_of(keepers=page("Brenn", KEEPERS))
     async with living(home, tmp_path, site, PLAN, FOUND, "x " * 4000, delay=0.01) as services:
         await services.research.start_inquiry(MIRA, "The lighthouse of Brenn")
-
-        async def writes() -> bool:
-            return services.research.running is not None and services.research.running.doing == "Writing the report"
-
-        await until(writes)
+        await until(lambda: services.research.running is not None and services.research.running.doing == "Writing the report")
         with pytest.raises(LetheError):
             await services.research.start_inquiry(MIRA, "Something else")
         services.research.stop()
@@ -546,11 +529,7 @@ async def test_what_was_under_way_when_the_program_ended_is_there_at_the_next_st
     site = site_of(keepers=page("Brenn", KEEPERS))
     async with living(home, tmp_path, site, PLAN, FOUND, "x " * 4000, delay=0.01) as services:
         await services.research.start_inquiry(MIRA, "The lighthouse of Brenn")
-
-        async def writes() -> bool:
-            return services.research.running is not None and services.research.running.doing == "Writing the report"
-
-        await until(writes)
+        await until(lambda: services.research.running is not None and services.research.running.doing == "Writing the report")
         copy = await copy_home(services, tmp_path / "as it was")
 
     async with opened(copy) as services:
@@ -586,11 +565,7 @@ async def test_it_cannot_be_begun_while_the_internet_is_not_allowed_and_ends_whe
         await services.preferences.set(web_allowed=True)
         site.replies["/search"] = Reply(b"{", stalls=True, length=100)
         await services.research.start_inquiry(MIRA, "The lighthouse of Brenn")
-
-        async def searches() -> bool:
-            return "/search" in site.paths
-
-        await until(searches)
+        await until(lambda: "/search" in site.paths)
         await services.preferences.set(web_allowed=False)
         inquiry = await ended(services)
 

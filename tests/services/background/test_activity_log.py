@@ -80,10 +80,7 @@ async def looking_up(services: AppServices, tmp_path: Path, *answers: object, **
 
 
 async def found_out(services: AppServices) -> None:
-    async def is_over() -> bool:
-        return services.research.running is None and not services.background_runner.all_running
-
-    await until(is_over)
+    await until(lambda: services.research.running is None and not services.background_runner.all_running)
 
 
 # notebooks
@@ -243,11 +240,7 @@ async def test_what_the_user_wants_to_know_is_found_out_whatever_is_left_for_tod
 async def test_it_is_seen_while_it_lasts_and_can_be_stopped_there(services: AppServices, tmp_path: Path):
     async with looking_up(services, tmp_path, PLAN, FOUND, "x " * 4000, delay=0.01):
         await services.research.start_inquiry(MIRA, "The lighthouse of Brenn")
-
-        async def writes() -> bool:
-            return any(one.step.endswith("Writing the report") for one in services.background_runner.all_running)
-
-        await until(writes)
+        await until(lambda: any(one.step.endswith("Writing the report") for one in services.background_runner.all_running))
         (one,) = services.background_runner.all_running
         assert (one.persona, one.title, one.is_requested) == ("Mira", "Research", True)
         assert one.step == "“The lighthouse of Brenn”: Writing the report"
@@ -276,11 +269,7 @@ async def test_a_report_can_be_taken_back(services: AppServices, tmp_path: Path)
 async def test_the_tasks_of_a_deleted_persona_end(services: AppServices, tmp_path: Path):
     async with looking_up(services, tmp_path, PLAN, FOUND, "x " * 4000, delay=0.01):
         await services.research.start_inquiry(MIRA, "The lighthouse of Brenn")
-
-        async def has_begun() -> bool:
-            return bool(services.background_runner.all_running)
-
-        await until(has_begun)
+        await until(lambda: services.background_runner.all_running)
         await services.library.delete_persona(MIRA)
         await found_out(services)
 

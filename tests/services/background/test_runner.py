@@ -314,11 +314,7 @@ async def test_closing_the_services_ends_it_and_leaves_a_record(services: AppSer
     await employ(services, Scripted(for_ever))
     leave(services, clock)
     services.background_runner.background.start()
-
-    async def is_under_way() -> bool:
-        return bool(await kept_runs(services))
-
-    await until(is_under_way)
+    await until(lambda: kept_runs(services))
     await services.background_runner.background.close()
 
     assert (await newest(services)).outcome is RunOutcome.GAVE_WAY

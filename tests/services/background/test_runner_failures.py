@@ -103,11 +103,7 @@ async def test_a_fault_of_ours_is_logged_and_does_not_end_the_work_behind_for_go
 
     behind = BackgroundLoop(work, 0.01)
     behind.start()
-
-    async def goes_on() -> bool:
-        return worked >= 3
-
-    await until(goes_on)
+    await until(lambda: worked >= 3)
     await behind.close()
 
     (record,) = quiet_log.records
@@ -125,11 +121,7 @@ async def _still_looks(services: AppServices, clock: Clock) -> bool:
     other = Scripted(nothing, "another")
     await employ(services, other)
     clock.go_on(hours=1)
-
-    async def is_done() -> bool:
-        return other.ended == 1
-
-    await until(is_done)
+    await until(lambda: other.ended == 1)
     return True
 
 

@@ -193,11 +193,7 @@ async def test_it_dies_and_words_go_on_until_it_is_back(
     outcome = await say(near, session, "Where does the cormorant nest, near the broken winch?")
     assert outcome.reply.content == "“Aye.”"
     assert "Winch" in outcome.ways
-
-    async def is_gone() -> bool:
-        return not near.embedding.id
-
-    await until(is_gone)
+    await until(lambda: not near.embedding.id)
     assert isinstance(near.embedding.state.error, ModelCrashed)
     await add_memory(near, "The tide turns at six.", name="Tide")
     await near.indexing.catch_up()
@@ -285,11 +281,7 @@ async def test_it_starts_while_the_user_writes_and_finds_what_was_meant(near: Ap
     near.idleness.set_composing(has_text=False)
     assert not near.embedding.is_running
     near.idleness.set_composing(has_text=True)
-
-    async def is_running() -> bool:
-        return near.embedding.is_running
-
-    await until(is_running)
+    await until(lambda: near.embedding.is_running)
     assert (await near.memory_lookup.search(MIRA, OTHER_WORDS, 1))[0].title == "Ferry"
 
 

@@ -343,11 +343,7 @@ async def test_in_the_background_everything_is_taken_over_and_progress_is_told(s
     reported: list[int] = []
     services.indexing.changed.add(lambda progress: reported.append(progress.changes))
     services.indexing.background.start()
-
-    async def done() -> bool:
-        return bool(reported) and reported[-1] == 0
-
-    await until(done)
+    await until(lambda: bool(reported) and reported[-1] == 0)
     assert max(reported) > 0
     assert len(await texts(services)) == AT_ONCE + 20
 

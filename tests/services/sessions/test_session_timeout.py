@@ -374,11 +374,7 @@ async def test_tasks_wait_until_the_model_has_archived_the_evening(
     services.archive_queue.background.start(0.2)
     await services.background_runner.run_next_task()
     while_archiving = task.began
-
-    async def is_settled() -> bool:
-        return await services.session_timeout.is_settled(MIRA)
-
-    await until(is_settled)
+    await until(lambda: services.session_timeout.is_settled(MIRA))
     await services.background_runner.run_next_task()
     parts = await services.archive_queue.parts(evening.guid)
 
