@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable
-from contextlib import aclosing
 from datetime import timedelta
 from pathlib import Path
 
@@ -17,19 +16,22 @@ import pytest
 
 from lethe_app.app import build
 from lethe_app.composition.app_services import AppServices
-from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
+from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryInsertion, MemoryUnit
 from lethe_app.domain.recall import RecallWay, TurnMemory
 from lethe_app.paths import Paths
-from lethe_app.services.events import MemoriesRecalled, NoteAdded, PromptBuilt
+from lethe_app.services.events import PromptBuilt
 from lethe_app.services.memory.reason_words import reason_in_english
-from lethe_app.storage.chats.sessions import SessionStore
+from tests.services.past_sessions import hold
+from tests.services.turns import collect_turn
+from tests.stories.conftest import ROOT, write_personas
 from tests.stories.stage import Stage
 
-ROOT = Path(__file__).parent.parent.parent
-MIRA = {"name": "Mira", "bio": "{{char}} is the navigator of the Petrel.", "worlds": ["bay"], "sense_of_time": True}
-TOMAS = {"is_user": True, "name": "Tomas"}
+PERSONAS = {
+    "mira-test": {"name": "Mira", "bio": "{{char}} is the navigator of the Petrel.", "worlds": ["bay"], "sense_of_time": True},
+    "tomas": {"is_user": True, "name": "Tomas"},
+}
 BAY = {
     "name": "The bay",
     "scan_depth": 0,
@@ -37,14 +39,14 @@ BAY = {
         {"name": "The bell buoy", "content": "It rings by itself.", "keywords_main": ["buoy"], "duration": 2, "cooldown": 2}
     ],
 }
-MONDAY = [
-    ("Tomas", "Keep the cook's cake away from me, I'm allergic to walnuts."),
-    ("Mira", "No walnuts for you, then. I will tell him."),
-    ("Tomas", "My grandmother still lives in the keeper's cottage on Skerry Point."),
-    ("Mira", "Then somebody there still knows the rocks by name."),
-    ("Tomas", "I have been restoring an old dinghy since spring."),
-    ("Mira", "Clinker built, I hope."),
-]
+MONDAY = (
+    "Keep the cook's cake away from me, I'm allergic to walnuts.",
+    "No walnuts for you, then. I will tell him.",
+    "My grandmother still lives in the keeper's cottage on Skerry Point.",
+    "Then somebody there still knows the rocks by name.",
+    "I have been restoring an old dinghy since spring.",
+    "Clinker built, I hope.",
+)
 
 
 @pytest.fixture
@@ -52,13 +54,9 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Mira, Tomas and the bay; nothing else of this machine is seen."""
     monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
     paths = Paths.standard(tmp_path / "home")
-    for folder, name, content in (
-        (paths.personas, "mira-test", MIRA),
-        (paths.personas, "tomas", TOMAS),
-        (paths.worlds, "bay", BAY),
-    ):
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / f"{name}.json").write_text(json.dumps(content), encoding="utf-8")
+    write_personas(paths.home, PERSONAS)
+    paths.worlds.mkdir()
+    (paths.worlds / "bay.json").write_text(json.dumps(BAY), encoding="utf-8")
     paths.settings.write_text(json.dumps({"user_persona": "tomas", "welcomed": True, "rotation_minutes": 0}))
     return paths.home
 
@@ -76,37 +74,15 @@ async def opened(home: Path, echo_model: Callable[..., Path], *, by_meaning: boo
     return services
 
 
-async def talked(services: AppServices, days_ago: float = 4.0, lines: list[tuple[str, str]] = MONDAY) -> ChatSession:
+async def talked(services: AppServices, days_ago: float = 4.0) -> ChatSession:
     """A conversation of some days ago, in a session of its own."""
-    chats: SessionStore = services.session_store
-    begun = now() - timedelta(days=days_ago)
-    session = await chats.add_session(ChatSession(persona_id="mira-test", user_id="tomas", added=begun))
-    await chats.add_messages(
-        [
-            Message(
-                session_id=session.guid,
-                role=Role.USER if name == "Tomas" else Role.ASSISTANT,
-                speaker=name.lower(),
-                speaker_name=name,
-                time=begun + timedelta(minutes=number),
-                alternatives=[Alternative(content=text, created=begun)],
-            )
-            for number, (name, text) in enumerate(lines)
-        ]
-    )
-    return session
+    return await hold(services, *MONDAY, at=now() - timedelta(days=days_ago))
 
 
 async def say(services: AppServices, session: ChatSession, text: str) -> tuple[TurnMemory, str]:
     """What came to her mind, and the hidden line above the words, if there is one."""
-    memory, note = TurnMemory(), ""
-    async with aclosing(services.chat.send(session.guid, text)) as events:
-        async for event in events:
-            if isinstance(event, MemoriesRecalled):
-                memory = event.memory
-            elif isinstance(event, NoteAdded):
-                note = event.message.content
-    return memory, note
+    outcome = await collect_turn(services.chat.send(session.guid, text))
+    return outcome.memory, outcome.note.content if outcome.note is not None else ""
 
 
 def titles(memory: TurnMemory) -> list[str]:
@@ -141,12 +117,9 @@ async def test_what_is_remembered_is_what_the_model_reads(services: AppServices)
     await services.preferences.set(session_handling="current_only", session_memory_system=False, core_facts_tokens=0)
     await talked(services)
     session = await services.sessions.new("mira-test")
-    receipts = []
-    async with aclosing(services.chat.send(session.guid, "Is my grandmother still in the keeper's cottage?")) as events:
-        async for event in events:
-            if isinstance(event, PromptBuilt):
-                receipts.append({share.part.value: share.tokens for share in event.receipt.shares})
-    assert receipts[0]["memories"] > 10
+    outcome = await collect_turn(services.chat.send(session.guid, "Is my grandmother still in the keeper's cottage?"))
+    receipt = next(event.receipt for event in outcome.events if isinstance(event, PromptBuilt))
+    assert {share.part.value: share.tokens for share in receipt.shares}["memories"] > 10
 
 
 async def test_a_memory_of_the_future_keeps_silent_until_its_day(services: AppServices):
