@@ -14,7 +14,7 @@ from lethe_app.brain.llm_schemas.web import MergedPagesAnswer
 from lethe_app.composition.app_services import AppServices
 from lethe_app.config.options import SearchProvider
 from lethe_app.domain.agent_runs import RunOutcome
-from lethe_app.domain.chat import Message
+from lethe_app.domain.chat import ChatSession, Message
 from lethe_app.domain.memory import MemoryInsertion, MemoryType
 from lethe_app.domain.web import Inquiry, InquiryState, RequestPurpose, WebHit
 from lethe_app.errors import LetheError, NotAllowed
@@ -63,13 +63,36 @@ async def allow(services: AppServices, site: Site, **settings: object) -> None:
 
 
 @asynccontextmanager
-async def living(home: Path, tmp_path: Path, site: Site, *answers: object, **script: object) -> AsyncIterator[AppServices]:
+async def living(home: Path, site: Site, *answers: object, **script: object) -> AsyncIterator[AppServices]:
     """Mira with a model that may be believed, and an internet."""
     async with opened(home) as services, serving(site):
         await services.preferences.set(user_persona="tomas")
         await allow(services, site)
-        await trusted(services, tmp_path / "model.json", answers=list(answers), **script)
+        await trusted(services, home.parent / "model.json", answers=list(answers), **script)
         yield services
+
+
+@pytest.fixture
+def site() -> Site:
+    """An internet of one page, about the lighthouse."""
+    return site_of(keepers=page("Brenn", KEEPERS))
+
+
+@asynccontextmanager
+async def talking(home: Path, site: Site, *answers: object, **script: object) -> AsyncIterator[tuple[AppServices, ChatSession]]:
+    """The same with a new conversation, in which something may be looked up."""
+    async with living(home, site, *answers, **script) as services:
+        await services.preferences.set(web_in_chat=True)
+        yield services, await hold(services)
+
+
+async def research_while_away(services: AppServices, clock: Clock) -> ChatSession:
+    """Return the conversation that Tomas leaves, and that Mira looks something up from."""
+    conversation = await hold(services, *TALK, at=clock())
+    await employ_built_in(services, "active_research")
+    leave(services, clock)
+    await services.background_runner.run_next_task()
+    return conversation
 
 
 async def research_of(services: AppServices) -> list:
@@ -79,14 +102,9 @@ async def research_of(services: AppServices) -> list:
 # while the user is away
 
 
-async def test_what_was_looked_up_meanwhile_is_told_at_the_return_with_its_source(home: Path, tmp_path: Path, clock: Clock):
-    site = site_of(keepers=page("Brenn", KEEPERS))
-    async with living(home, tmp_path, site, {"topics": [TOPIC]}, MERGED, replies=["Welcome back."]) as services:
-        conversation = await hold(services, *TALK, at=clock())
-        await employ_built_in(services, "active_research")
-        leave(services, clock)
-
-        await services.background_runner.run_next_task()
+async def test_what_was_looked_up_meanwhile_is_told_at_the_return_with_its_source(home: Path, site: Site, clock: Clock):
+    async with living(home, site, {"topics": [TOPIC]}, MERGED, replies=["Welcome back."]) as services:
+        conversation = await research_while_away(services, clock)
         clock.go_on(hours=9)
         run = await newest(services)
         (memory,) = await research_of(services)
@@ -113,10 +131,9 @@ async def test_what_was_looked_up_meanwhile_is_told_at_the_return_with_its_sourc
     assert all(one.why == "Mira wanted to know more about “The lighthouse of Brenn”." for one in left)
 
 
-async def test_the_last_archived_conversation_is_read_once_and_plays_never(home: Path, tmp_path: Path, clock: Clock):
-    site = site_of(keepers=page("Brenn", KEEPERS))
+async def test_the_last_archived_conversation_is_read_once_and_plays_never(home: Path, site: Site, clock: Clock):
     answers = [{"topics": [TOPIC]}, MERGED] * 3
-    async with living(home, tmp_path, site, *answers) as services:
+    async with living(home, site, *answers) as services:
         outcome = await hold(services, "You are the keeper of Brenn.", "Aye.", at=clock())
         await chats_of(services).change_session(outcome.guid, archived=True, is_roleplay=True)
         await employ_built_in(services, "research")
@@ -141,9 +158,9 @@ async def test_the_last_archived_conversation_is_read_once_and_plays_never(home:
     assert (memory.end_time - memory.added).days == 10
 
 
-async def test_what_found_nothing_is_written_down_and_not_tried_again(home: Path, tmp_path: Path, clock: Clock):
+async def test_what_found_nothing_is_written_down_and_not_tried_again(home: Path, clock: Clock):
     site = site_of()
-    async with living(home, tmp_path, site, *[{"topics": [TOPIC]}] * 9) as services:
+    async with living(home, site, *[{"topics": [TOPIC]}] * 9) as services:
         await hold(services, *TALK, at=clock())
         await employ_built_in(services, "active_research")
         leave(services, clock)
@@ -158,14 +175,10 @@ async def test_what_found_nothing_is_written_down_and_not_tried_again(home: Path
     assert site.paths.count("/search") == 1
 
 
-async def test_what_was_looked_up_lately_is_not_looked_up_again_from_another_talk(home: Path, tmp_path: Path, clock: Clock):
-    site = site_of(keepers=page("Brenn", KEEPERS))
+async def test_what_was_looked_up_lately_is_not_looked_up_again_from_another_talk(home: Path, site: Site, clock: Clock):
     again = {**TOPIC, "topic": "the lighthouse of brenn"}
-    async with living(home, tmp_path, site, {"topics": [TOPIC]}, MERGED, {"topics": [again]}) as services:
-        conversation = await hold(services, *TALK, at=clock())
-        await employ_built_in(services, "active_research")
-        leave(services, clock)
-        await services.background_runner.run_next_task()
+    async with living(home, site, {"topics": [TOPIC]}, MERGED, {"topics": [again]}) as services:
+        conversation = await research_while_away(services, clock)
         clock.go_on(hours=5)
         await hold(services, *TALK, session=conversation, at=clock())
         clock.go_on(hours=1)
@@ -176,9 +189,8 @@ async def test_what_was_looked_up_lately_is_not_looked_up_again_from_another_tal
     assert site.paths.count("/search") == 1
 
 
-async def test_nothing_is_searched_when_it_is_not_allowed(home: Path, tmp_path: Path, clock: Clock):
-    site = site_of(keepers=page("Brenn", KEEPERS))
-    async with living(home, tmp_path, site, {"topics": [TOPIC]}, MERGED, replies=["I would not know."]) as services:
+async def test_nothing_is_searched_when_it_is_not_allowed(home: Path, site: Site, clock: Clock):
+    async with living(home, site, {"topics": [TOPIC]}, MERGED, replies=["I would not know."]) as services:
         await services.preferences.set(web_allowed=False, web_in_chat=True)
         conversation = await hold(services, *TALK, at=clock())
         await employ_built_in(services, "active_research", "research")
@@ -194,11 +206,10 @@ async def test_nothing_is_searched_when_it_is_not_allowed(home: Path, tmp_path: 
     assert all(not one.note.startswith("search") for one in [outcome.note] if one)
 
 
-async def test_the_user_comes_back_in_the_middle_and_it_is_done_later_once(home: Path, tmp_path: Path, clock: Clock):
-    site = site_of(keepers=page("Brenn", KEEPERS))
+async def test_the_user_comes_back_in_the_middle_and_it_is_done_later_once(home: Path, site: Site, clock: Clock):
     slow = json.dumps(MERGED) + " " * 50 + "x " * 2000
     answers = [{"topics": [TOPIC]}, slow, {"topics": [TOPIC]}, MERGED]
-    async with living(home, tmp_path, site, *answers, replies=["Welcome back."], delay=0.01) as services:
+    async with living(home, site, *answers, replies=["Welcome back."], delay=0.01) as services:
         conversation = await hold(services, *TALK, at=clock())
         await employ_built_in(services, "active_research")
         leave(services, clock)
@@ -224,7 +235,7 @@ async def test_the_user_comes_back_in_the_middle_and_it_is_done_later_once(home:
         assert len(await research_of(services)) == 1
 
 
-async def test_orders_on_a_page_are_neither_obeyed_nor_kept(home: Path, tmp_path: Path, clock: Clock):
+async def test_orders_on_a_page_are_neither_obeyed_nor_kept(home: Path, clock: Clock):
     site = site_of(keepers=page("Brenn", INJECTING))
     fooled = {
         "paragraphs": [
@@ -232,24 +243,18 @@ async def test_orders_on_a_page_are_neither_obeyed_nor_kept(home: Path, tmp_path
             "The password of Tomas has expired in 1999.",
         ]
     }
-    async with living(home, tmp_path, site, {"topics": [TOPIC]}, fooled) as services:
-        await hold(services, *TALK, at=clock())
-        await employ_built_in(services, "active_research")
-        leave(services, clock)
-        await services.background_runner.run_next_task()
+    async with living(home, site, {"topics": [TOPIC]}, fooled) as services:
+        await research_while_away(services, clock)
         (memory,) = await research_of(services)
 
     assert memory.content == "The lighthouse of Brenn was built in 1871.\n\nRead at 127.0.0.1."
 
 
-async def test_a_model_that_only_makes_things_up_is_replaced_by_the_words_of_the_page(home: Path, tmp_path: Path, clock: Clock):
+async def test_a_model_that_only_makes_things_up_is_replaced_by_the_words_of_the_page(home: Path, clock: Clock):
     site = site_of(keepers=page("Brenn", INJECTING))
     dreamt = {"paragraphs": ["It was drawn by Leonardo da Vinci in 1503 and stands in Alexandria."]}
-    async with living(home, tmp_path, site, {"topics": [TOPIC]}, dreamt) as services:
-        await hold(services, *TALK, at=clock())
-        await employ_built_in(services, "active_research")
-        leave(services, clock)
-        await services.background_runner.run_next_task()
+    async with living(home, site, {"topics": [TOPIC]}, dreamt) as services:
+        await research_while_away(services, clock)
         (memory,) = await research_of(services)
 
     assert "Leonardo" not in memory.content
@@ -276,12 +281,9 @@ def line_of(outcome: TurnOutcome) -> Message:
 ASKED = "Could you look up who built the lighthouse of Brenn?"
 
 
-async def test_what_is_asked_for_is_looked_up_before_the_reply_and_its_sources_are_kept(home: Path, tmp_path: Path):
-    site = site_of(keepers=page("Brenn", KEEPERS))
+async def test_what_is_asked_for_is_looked_up_before_the_reply_and_its_sources_are_kept(home: Path, site: Site):
     wants = {"search": True, "topic": "lighthouse of Brenn builder"}
-    async with living(home, tmp_path, site, wants, MERGED, replies=["Ada Holm did.", "It was Ada Holm."]) as services:
-        await services.preferences.set(web_in_chat=True)
-        conversation = await hold(services)
+    async with talking(home, site, wants, MERGED, replies=["Ada Holm did.", "It was Ada Holm."]) as (services, conversation):
         outcome = await say(services, conversation, ASKED)
         prompt = await prompt_of(services, conversation, outcome)
         again = await collect_turn(services.chat.regenerate(conversation.guid, outcome.reply.id))
@@ -300,10 +302,10 @@ async def test_what_is_asked_for_is_looked_up_before_the_reply_and_its_sources_a
 
 
 async def test_a_model_that_is_not_trusted_searches_the_users_own_words_and_reads_only_quotations(
-    home: Path, tmp_path: Path, echo_model: Callable[..., Path]
+    home: Path, echo_model: Callable[..., Path]
 ):
     site = site_of(keepers=page("Brenn", INJECTING))
-    async with living(home, tmp_path, site) as services:
+    async with living(home, site) as services:
         await services.preferences.set(web_in_chat=True)
         await services.models.load(echo_model("Ada Holm did.", "I would not know."))
         conversation = await hold(services)
@@ -320,12 +322,13 @@ async def test_a_model_that_is_not_trusted_searches_the_users_own_words_and_read
     assert not searching(perhaps)
 
 
-async def test_when_nothing_can_be_found_the_reply_comes_and_is_told_so(home: Path, tmp_path: Path):
+async def test_when_nothing_can_be_found_the_reply_comes_and_is_told_so(home: Path):
     site = Site()
     wants = {"search": True, "topic": "lighthouse of Brenn"}
-    async with living(home, tmp_path, site, wants, wants, replies=["I found nothing.", "Nothing again."]) as services:
-        await services.preferences.set(web_in_chat=True)
-        conversation = await hold(services)
+    async with talking(home, site, wants, wants, replies=["I found nothing.", "Nothing again."]) as (
+        services,
+        conversation,
+    ):
         empty = await say(services, conversation, ASKED)
         site.replies["/search"] = Reply(b"broken", status=500)
         broken = await say(services, conversation, f"{ASKED} Please try again.")
@@ -337,12 +340,9 @@ async def test_when_nothing_can_be_found_the_reply_comes_and_is_told_so(home: Pa
         assert parse_note(line_of(outcome)) == WebLookup("lighthouse of Brenn")
 
 
-async def test_other_quiet_work_makes_way_for_a_search_that_somebody_waits_for(home: Path, tmp_path: Path):
-    site = site_of(keepers=page("Brenn", KEEPERS))
+async def test_other_quiet_work_makes_way_for_a_search_that_somebody_waits_for(home: Path, site: Site):
     wants = json.dumps({"search": True, "topic": "lighthouse of Brenn builder"}) + " x" * 3000
-    async with living(home, tmp_path, site, wants, MERGED, replies=["Ada Holm did."], delay=0.01) as services:
-        await services.preferences.set(web_in_chat=True)
-        conversation = await hold(services)
+    async with talking(home, site, wants, MERGED, replies=["Ada Holm did."], delay=0.01) as (services, conversation):
         tasks_model = services.structured_output
         gaps = dict.fromkeys(("name", "role", "context", "topic", "reason", "pages"), "")
         other = asyncio.create_task(tasks_model.ask("merge_pages", MergedPagesAnswer, **gaps))
@@ -357,9 +357,8 @@ async def test_other_quiet_work_makes_way_for_a_search_that_somebody_waits_for(h
     assert outcome.reply.content == "Ada Holm did."
 
 
-async def test_a_model_that_sees_no_need_searches_nothing(home: Path, tmp_path: Path):
-    site = site_of(keepers=page("Brenn", KEEPERS))
-    async with living(home, tmp_path, site, {"search": False}, replies=["I am glad too."]) as services:
+async def test_a_model_that_sees_no_need_searches_nothing(home: Path, site: Site):
+    async with living(home, site, {"search": False}, replies=["I am glad too."]) as services:
         await services.preferences.set(web_in_chat=True)
         outcome = await say(services, await hold(services), "Do you know how glad I am to see you?")
 
@@ -367,19 +366,18 @@ async def test_a_model_that_sees_no_need_searches_nothing(home: Path, tmp_path: 
     assert not site.asked
 
 
-async def test_it_steps_aside_when_the_model_may_search_by_itself(home: Path, tmp_path: Path):
-    site = site_of(keepers=page("Brenn", KEEPERS))
-    async with living(home, tmp_path, site, replies=["One moment.", "One moment."]) as services:
+async def test_it_steps_aside_when_the_model_may_search_by_itself(home: Path, site: Site):
+    async with living(home, site, replies=["One moment.", "One moment."]) as services:
         await services.preferences.set(web_in_chat=True, tools_enabled=True, default_tools=["memory", "web"])
         aside = await say(services, await hold(services), ASKED)
 
     assert not searching(aside)
 
 
-async def test_who_stops_the_search_is_not_kept_waiting_and_nothing_is_lost(home: Path, tmp_path: Path):
+async def test_who_stops_the_search_is_not_kept_waiting_and_nothing_is_lost(home: Path):
     site = site_of()
     wants = {"search": True, "topic": "lighthouse of Brenn"}
-    async with living(home, tmp_path, site, wants, replies=["Then without."]) as services:
+    async with living(home, site, wants, replies=["Then without."]) as services:
         await services.preferences.set(web_in_chat=True)
         site.replies["/search"] = Reply(b"{", stalls=True, length=100)
         conversation = await hold(services)
@@ -395,14 +393,11 @@ async def test_who_stops_the_search_is_not_kept_waiting_and_nothing_is_lost(home
     assert site.paths.count("/search") == 1
 
 
-async def test_other_words_are_looked_up_anew_and_the_same_words_are_not(home: Path, tmp_path: Path):
-    site = site_of(keepers=page("Brenn", KEEPERS))
+async def test_other_words_are_looked_up_anew_and_the_same_words_are_not(home: Path, site: Site):
     topics = ("lighthouse of Brenn builder", "lighthouse of Brenn lamp oil")
     answers = [answer for topic in topics for answer in ({"search": True, "topic": topic}, MERGED)]
     replies = ["Ada Holm did.", "Rapeseed oil.", "It was rapeseed oil."]
-    async with living(home, tmp_path, site, *answers, replies=replies) as services:
-        await services.preferences.set(web_in_chat=True)
-        conversation = await hold(services)
+    async with talking(home, site, *answers, replies=replies) as (services, conversation):
         outcome = await say(services, conversation, ASKED)
         await services.message_editing.edit(outcome.asked.id, "Could you look up what oil the lighthouse of Brenn burned?")
         anew = await collect_turn(services.chat.regenerate(conversation.guid, outcome.reply.id))
@@ -417,12 +412,9 @@ async def test_other_words_are_looked_up_anew_and_the_same_words_are_not(home: P
     assert site.paths.count("/search") == 2
 
 
-async def test_other_words_that_ask_for_nothing_leave_nothing_that_was_looked_up(home: Path, tmp_path: Path):
-    site = site_of(keepers=page("Brenn", KEEPERS))
+async def test_other_words_that_ask_for_nothing_leave_nothing_that_was_looked_up(home: Path, site: Site):
     wants = {"search": True, "topic": "lighthouse of Brenn builder"}
-    async with living(home, tmp_path, site, wants, MERGED, replies=["Ada Holm did.", "Good evening."]) as services:
-        await services.preferences.set(web_in_chat=True)
-        conversation = await hold(services)
+    async with talking(home, site, wants, MERGED, replies=["Ada Holm did.", "Good evening."]) as (services, conversation):
         outcome = await say(services, conversation, ASKED)
         await services.message_editing.edit(outcome.asked.id, "Good evening, Mira.")
         anew = await collect_turn(services.chat.regenerate(conversation.guid, outcome.reply.id))
@@ -433,12 +425,9 @@ async def test_other_words_that_ask_for_nothing_leave_nothing_that_was_looked_up
     assert [one.content for one in messages if not one.hidden] == ["Good evening, Mira.", "Good evening."]
 
 
-async def test_other_words_are_not_looked_up_where_it_is_not_allowed_any_more(home: Path, tmp_path: Path):
-    site = site_of(keepers=page("Brenn", KEEPERS))
+async def test_other_words_are_not_looked_up_where_it_is_not_allowed_any_more(home: Path, site: Site):
     wants = {"search": True, "topic": "lighthouse of Brenn builder"}
-    async with living(home, tmp_path, site, wants, MERGED, replies=["Ada Holm did.", "I would not know."]) as services:
-        await services.preferences.set(web_in_chat=True)
-        conversation = await hold(services)
+    async with talking(home, site, wants, MERGED, replies=["Ada Holm did.", "I would not know."]) as (services, conversation):
         outcome = await say(services, conversation, ASKED)
         before = len(site.asked)
         await services.preferences.set(web_allowed=False)
@@ -464,11 +453,10 @@ async def ended(services: AppServices) -> Inquiry:
     return inquiry
 
 
-async def test_a_question_is_found_out_about_in_rounds_and_the_report_says_only_what_the_pages_say(home: Path, tmp_path: Path):
-    site = site_of(keepers=page("Brenn", KEEPERS))
+async def test_a_question_is_found_out_about_in_rounds_and_the_report_says_only_what_the_pages_say(home: Path, site: Site):
     enough = {"is_enough": False, "next_queries": ["Brenn lighthouse today"]}
     answers = [PLAN, FOUND, REPORT, enough]
-    async with living(home, tmp_path, site, *answers) as services:
+    async with living(home, site, *answers) as services:
         reported: list[str] = []
         services.research.changed.add(lambda one: reported.append(one.doing) if one else None)
         await services.research.start_inquiry(MIRA, "  The lighthouse   of Brenn ")
@@ -490,10 +478,9 @@ async def test_a_question_is_found_out_about_in_rounds_and_the_report_says_only_
     assert f"1. [Keepers](<{site.url}/keepers>)" in kept.markdown
 
 
-async def test_a_report_that_was_kept_comes_to_mind_as_a_quotation_with_its_source(home: Path, tmp_path: Path):
-    site = site_of(keepers=page("Brenn", KEEPERS))
+async def test_a_report_that_was_kept_comes_to_mind_as_a_quotation_with_its_source(home: Path, site: Site):
     answers = [PLAN, FOUND, REPORT, {"is_enough": True, "next_queries": []}]
-    async with living(home, tmp_path, site, *answers, replies=["Ada Holm did."]) as services:
+    async with living(home, site, *answers, replies=["Ada Holm did."]) as services:
         await services.research.start_inquiry(MIRA, "The lighthouse of Brenn")
         await services.research.save_as_memory((await ended(services)).id)
         conversation = await hold(services)
@@ -507,9 +494,8 @@ async def test_a_report_that_was_kept_comes_to_mind_as_a_quotation_with_its_sour
     assert "Quoted from 127.0.0.1. Strangers wrote it." in prompt
 
 
-async def test_what_was_found_until_it_was_stopped_is_kept_through_a_new_start(home: Path, tmp_path: Path):
-    site = site_of(keepers=page("Brenn", KEEPERS))
-    async with living(home, tmp_path, site, PLAN, FOUND, "x " * 4000, delay=0.01) as services:
+async def test_what_was_found_until_it_was_stopped_is_kept_through_a_new_start(home: Path, site: Site):
+    async with living(home, site, PLAN, FOUND, "x " * 4000, delay=0.01) as services:
         await services.research.start_inquiry(MIRA, "The lighthouse of Brenn")
         await until(lambda: services.research.running is not None and services.research.running.doing == "Writing the report")
         with pytest.raises(LetheError):
@@ -525,9 +511,8 @@ async def test_what_was_found_until_it_was_stopped_is_kept_through_a_new_start(h
     assert stopped.report == "The lighthouse of Brenn was built in 1871 by the engineer Ada Holm. [1]"
 
 
-async def test_what_was_under_way_when_the_program_ended_is_there_at_the_next_start(home: Path, tmp_path: Path):
-    site = site_of(keepers=page("Brenn", KEEPERS))
-    async with living(home, tmp_path, site, PLAN, FOUND, "x " * 4000, delay=0.01) as services:
+async def test_what_was_under_way_when_the_program_ended_is_there_at_the_next_start(home: Path, tmp_path: Path, site: Site):
+    async with living(home, site, PLAN, FOUND, "x " * 4000, delay=0.01) as services:
         await services.research.start_inquiry(MIRA, "The lighthouse of Brenn")
         await until(lambda: services.research.running is not None and services.research.running.doing == "Writing the report")
         copy = await copy_home(services, tmp_path / "as it was")
@@ -539,11 +524,9 @@ async def test_what_was_under_way_when_the_program_ended_is_there_at_the_next_st
     assert "Ada Holm" in lost.report
 
 
-async def test_without_a_trusted_model_the_pages_themselves_are_quoted(
-    home: Path, tmp_path: Path, echo_model: Callable[..., Path]
-):
+async def test_without_a_trusted_model_the_pages_themselves_are_quoted(home: Path, echo_model: Callable[..., Path]):
     site = site_of(keepers=page("Brenn", INJECTING))
-    async with living(home, tmp_path, site) as services:
+    async with living(home, site) as services:
         await services.models.load(echo_model("never"))
         await services.research.start_inquiry(MIRA, "The lighthouse of Brenn")
         inquiry = await ended(services)
@@ -554,9 +537,8 @@ async def test_without_a_trusted_model_the_pages_themselves_are_quoted(
     assert "salesman" not in inquiry.report
 
 
-async def test_it_cannot_be_begun_while_the_internet_is_not_allowed_and_ends_when_it_is_shut(home: Path, tmp_path: Path):
-    site = site_of(keepers=page("Brenn", KEEPERS))
-    async with living(home, tmp_path, site, PLAN) as services:
+async def test_it_cannot_be_begun_while_the_internet_is_not_allowed_and_ends_when_it_is_shut(home: Path, site: Site):
+    async with living(home, site, PLAN) as services:
         await services.preferences.set(web_allowed=False)
         with pytest.raises(NotAllowed):
             await services.research.start_inquiry(MIRA, "The lighthouse of Brenn")
