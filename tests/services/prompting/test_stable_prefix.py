@@ -513,7 +513,7 @@ async def test_a_trusted_model_tells_what_left_and_its_words_come_with_the_next_
     cut = await prompt(services, present)
     await keeper.finish()
     one = await frame(services, present)
-    await keeper.close()
+    await keeper.background.close()
 
     assert unchanged == before
     assert first != one.first
@@ -529,7 +529,7 @@ async def test_a_model_nobody_trusts_tells_nothing(services: AppServices, tmp_pa
     await prompt(services, present)
 
     await keeper.finish()
-    await keeper.close()
+    await keeper.background.close()
 
     assert (await frame(services, present)).recap == ""
 
@@ -561,7 +561,7 @@ async def test_in_the_background_a_cut_is_told_without_being_asked_and_the_end_c
         if (await frame(services, present)).recap:
             break
         await asyncio.sleep(0.02)
-    await keeper.close()
+    await keeper.background.close()
 
     assert (await frame(services, present)).recap == words
 
@@ -622,7 +622,7 @@ async def test_the_users_instructions_replace_those_for_the_rolling_summary(serv
     await prompt(services, present)
 
     await keeper.finish()
-    await keeper.close()
+    await keeper.background.close()
 
     assert (await frame(services, present)).recap == "Tomas likes much, and such."
     own = task.with_instructions(services.preferences.current.summary_instructions)
@@ -639,7 +639,7 @@ async def test_with_truncation_no_model_is_asked_for_a_summary(services: AppServ
     await prompt(services, present)
 
     await keeper.finish()
-    await keeper.close()
+    await keeper.background.close()
 
     one = await frame(services, present)
     assert one.first is not None
