@@ -112,7 +112,7 @@ BUDGET: dict[str, tuple[int, int, int]] = {
     "brain": (8592, 880, 161),
     "storage": (4113, 492, 59),
     "llm": (3604, 406, 70),
-    "interchange": (2621, 251, 16),
+    "interchange": (2624, 251, 16),
     "retrieval": (2438, 240, 40),
     "prompt": (2180, 213, 37),
     "domain": (2263, 92, 134),
