@@ -268,12 +268,19 @@ class BundleWriter:
         self._packer.add_member(member, self._encode_records(records, indent))
 
     def _encode_records(self, records: Iterable[BaseModel], indent: int | None) -> Iterator[bytes]:
-        """Yield records without the fields that are at their defaults, which older versions may not know."""
+        """Yield records as JSON. Fields of version 4 at their defaults are left out, because older versions do not know them;
+        all other fields are written, because a later version may have other defaults.
+        """
         for record in records:
             unique_name = {"unique_name"} if isinstance(record, Persona | World) else None
-            values = record.model_dump(mode="json", exclude=unique_name, exclude_defaults=True)
-            parts = (values, values.get("session", {}), *values.get("entries", ()))
-            self.has_card_fields |= any(not CARD_FIELDS.isdisjoint(part) for part in parts)
+            values, changed = (
+                record.model_dump(mode="json", exclude=unique_name, exclude_defaults=is_short) for is_short in (False, True)
+            )
+            entries = zip(values.get("entries", ()), changed.get("entries", ()), strict=False)
+            for part, set_fields in ((values, changed), (values.get("session", {}), changed.get("session", {})), *entries):
+                self.has_card_fields |= not CARD_FIELDS.isdisjoint(set_fields)
+                for name in CARD_FIELDS.intersection(part).difference(set_fields):
+                    del part[name]
             yield _replace_surrogates(json.dumps(values, ensure_ascii=False, indent=indent)).encode() + b"\n"
 
 
