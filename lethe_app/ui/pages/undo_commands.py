@@ -109,38 +109,40 @@ class CommandRunner:
         self.is_open = True
         """True until the page is closed; its undo stack may be used only while this is true."""
 
-    def run_command(self, title: str, redo_step: Step, undo_step: Step) -> None:
-        """Run `redo_step` now and push it as a command whose undo is `undo_step`. A failed command is reported and removed from
-        the stack.
+    def run_command(self, title: str, redo_step: Step, undo_step: Step) -> QueuedCommand:
+        """Run `redo_step` now and push it as a command whose undo is `undo_step`; return the command. A failed one is reported
+        and removed from the stack.
         """
-        self._stack.push(_QueuedCommand(title, redo_step, undo_step, self))
+        command = QueuedCommand(title, redo_step, undo_step, self)
+        self._stack.push(command)
+        return command
 
-    def notify_undoable(self, notifier: Notifier, text: str, restore: Step) -> None:
-        """Show a notification of the newest command, with a button that undoes it; undoing the command closes it.
+    def notify_undoable(self, notifier: Notifier, text: str, restore: Step, command: QueuedCommand) -> None:
+        """Show a notification of a command, with a button that undoes it; undoing the command closes it, and if it was undone
+        already there is none.
 
         Once another command is on top of the stack, or the page and its stack are gone, `restore` is run instead.
         """
+        if command.is_undone:
+            return
         stack = self._stack
-        command = stack.command(stack.index() - 1) if self.is_open and stack.index() else None
 
         async def run_restore() -> None:
             await restore()
 
         def undo() -> None:
-            if command is not None and self.is_open and stack.index() and stack.command(stack.index() - 1) is command:
+            if self.is_open and stack.index() and stack.command(stack.index() - 1) is command:
                 stack.undo()
             else:
                 self._tasks.start_task(run_restore())
 
-        withdraw_notice = notifier.notify_undoable(text, undo)
-        if isinstance(command, _QueuedCommand):
-            command.withdraw_notice = withdraw_notice
+        command.withdraw_notice = notifier.notify_undoable(text, undo)
 
-    def queue_step(self, command: _QueuedCommand, step: Step) -> None:
+    def queue_step(self, command: QueuedCommand, step: Step) -> None:
         """Queue one step of a command."""
         self._tasks.start_task(self._run_step(command, step))
 
-    async def _run_step(self, command: _QueuedCommand, step: Step) -> None:
+    async def _run_step(self, command: QueuedCommand, step: Step) -> None:
         async with self._lock:
             try:
                 await step()
@@ -152,7 +154,7 @@ class CommandRunner:
                 if self._on_step_done is not None:
                     self._on_step_done()
 
-    def _remove_command(self, command: _QueuedCommand) -> None:
+    def _remove_command(self, command: QueuedCommand) -> None:
         """Remove a failed command from the stack, if it is the one that would be undone next."""
         index = self._stack.index()
         if index and self._stack.command(index - 1) is command:
@@ -161,20 +163,22 @@ class CommandRunner:
             self._stack.undo()
 
 
-class _QueuedCommand(QUndoCommand):
+class QueuedCommand(QUndoCommand):
     """Command whose undo and redo call a service."""
 
     def __init__(self, title: str, redo_step: Step, undo_step: Step, runner: CommandRunner) -> None:
         super().__init__(title)
         self._redo_step, self._undo_step, self._runner = redo_step, undo_step, runner
-        self.is_dead = False
+        self.is_dead = self.is_undone = False
         self.withdraw_notice: Callable[[], None] = lambda: None
         """Function that withdraws the notification that offers to undo the command."""
 
     def redo(self) -> None:
+        self.is_undone = False
         self._runner.queue_step(self, self._redo_step)
 
     def undo(self) -> None:
+        self.is_undone = True
         self.withdraw_notice()
         if not self.is_dead:
             self._runner.queue_step(self, self._undo_step)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from operator import attrgetter
 
 import pytest
@@ -639,6 +640,44 @@ async def test_a_notice_undoes_its_step_after_the_page_was_closed(context):
     button.click()
     await until(lambda: "Oak" in garden.plants)
     assert scene.errors == []
+
+
+async def test_each_of_two_notices_in_quick_succession_undoes_its_own_step(context):
+    scene = await show(context, Garden(OAK, MINT))
+    garden = scene.page.garden
+    for plant in (OAK, MINT):
+        remove, add = partial(garden.remove, plant.name), partial(garden.add, plant)
+        scene.page.run_undoable("removing a plant", remove, add, f"{plant.name} was removed.")
+    await until(lambda: len(scene.toasts) == 2)
+    (toast,) = [toast for toast in scene.toasts if toast.text == "Oak was removed."]
+    (button,) = toast.findChildren(QPushButton)
+    button.click()
+    await until(lambda: garden.plants)
+    assert set(garden.plants) == {"Oak"}
+
+
+async def test_a_step_undone_before_it_is_done_has_no_notice(context):
+    scene = await show(context, Garden(OAK, MINT))
+    changes: list[str] = []
+    scene.page.garden.changed.add(changes.append)
+    scene.page._remove([OAK])
+    scene.page.undo_stack.undo()
+    await until(lambda: len(changes) == 2)
+    assert set(scene.page.garden.plants) == {"Oak", "Mint"}
+    assert scene.toasts == []
+
+
+async def test_what_was_typed_is_stored_before_a_notice_undoes_its_step(context, no_autosave):
+    scene = await show(context, Garden(OAK, MINT))
+    garden = scene.page.garden
+    scene.page._remove([OAK])
+    await until(lambda: scene.toasts)
+    await scene.select("Mint")
+    scene.type_place("pond")
+    (button,) = scene.toasts[0].findChildren(QPushButton)
+    button.click()
+    await until(lambda: "Oak" in garden.plants)
+    assert garden.stored == [{"place": "pond"}]
 
 
 async def test_a_step_waits_until_what_was_typed_is_stored(context, no_autosave):

@@ -52,7 +52,7 @@ class SessionController(Controller):
         self._current_session: ChatSession | None = None
         self._commands: dict[str, Callable[[str], object]] = {"new": self.start_session, "incognito": self.start_incognito}
         """Commands of the menus in the sidebar by name, called with the id of the persona or session."""
-        self._unsubscribers.append(sessions.changed.add(tasks.create_slot(self._refresh_guests, key="guests")))
+        self._unsubscribers.append(sessions.changed.add(self._on_session_changed))
         replies.session_started.connect(self._follow_started_session)
         window.sidebar.command_chosen.connect(lambda name, row_id: self._commands[name](row_id))
 
@@ -174,11 +174,13 @@ class SessionController(Controller):
         if self._current_session is not None:
             await self._show_participants(self._current_session)
 
-    async def _refresh_guests(self, persona_id: str) -> None:
-        """Read the session on display again, if it is of this persona, and show its participants if they have changed."""
-        old_session = self._current_session
-        if old_session is None or old_session.persona_id != persona_id:
-            return
+    def _on_session_changed(self, persona_id: str) -> None:
+        # Only now, because a change of another persona must not cancel a refresh under way.
+        if self._current_session is not None and self._current_session.persona_id == persona_id:
+            self._tasks.start_task(self._refresh_guests(self._current_session), key="guests")
+
+    async def _refresh_guests(self, old_session: ChatSession) -> None:
+        """Read the session on display again, and show its participants if they have changed."""
         try:
             session = await self._sessions.open(old_session.guid)
         except LetheError:

@@ -212,14 +212,15 @@ class ModelCard(CardColumn):
         elif not self._embedder_use.is_used(model):
             before = self._embedder_use.chosen_path
             title = self.tr("using {name} for memory search").format(name=model.name)
-            self._push(title, f"embedder {model.path}", before, str(model.path), lambda path: self._use_embedder(str(path)))
+            self._push(title, "embedder", before, str(model.path), lambda path: self._use_embedder(str(path)))
 
-    def _push(self, title: str, name: str, before: object, after: object, apply_value: Callable[[object], Work]) -> None:
-        """Run what `apply_value` returns for a value now, as a command that can be undone."""
+    def _push(self, title: str, key: str, before: object, after: object, apply_value: Callable[[object], Work]) -> None:
+        """Run what `apply_value` returns for a value now, as an undoable command; a task of the same key is cancelled."""
 
         def run(_name: str, value: object) -> None:
-            self._spawn(apply_value(value), name)
+            self._spawn(apply_value(value), key)
 
+        name = f"{key} {after}"  # of its own for each value, so that two choices are not merged like typing
         self._undo_stack.push(FieldChange(title, name, before, after, run))
 
     async def _use_embedder(self, path: str) -> None:

@@ -96,9 +96,9 @@ class ReloadingPage(Page):
         async def redo_and_notify() -> None:
             await redo_step()
             if notice:
-                self.undo.notify_undoable(self._context.notifier, notice, undo_step)
+                self.undo.notify_undoable(self._context.notifier, notice, undo_step, command)
 
-        self.undo.run_command(title, redo_and_notify, undo_step)
+        command = self.undo.run_command(title, redo_and_notify, undo_step)
 
     def close_page(self) -> None:
         if self.persona_selector is not None:

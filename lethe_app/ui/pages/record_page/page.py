@@ -416,13 +416,16 @@ class RecordPage(ReloadingPage, Generic[Row]):
             popup_menu(self, position, entries)
 
     def run_undoable(self, title: str, redo_step: Step, undo_step: Step, notice: str = "") -> None:
-        """Run a step as a command when what was typed is stored."""
+        """Run a step as a command; what was typed is stored before it, and before it is undone."""
 
-        async def save_and_redo() -> None:
-            await self.saver.save()
-            await redo_step()
+        def save_before(step: Step) -> Step:
+            async def save_and_run() -> None:
+                await self.saver.save()
+                await step()
 
-        super().run_undoable(title, save_and_redo, undo_step, notice)
+            return save_and_run
+
+        super().run_undoable(title, save_before(redo_step), save_before(undo_step), notice)
 
     async def confirm_leave(self) -> bool:
         await self.saver.save()
