@@ -107,7 +107,7 @@ LONG_PATTERNS = 4
 LONG_WORD_LISTS = 27
 """How many are left over of patterns and of word lists that are longer; the numbers may only fall."""
 BUDGET: dict[str, tuple[int, int, int]] = {
-    "ui": (28608, 3411, 399),
+    "ui": (28608, 3413, 399),
     "services": (15043, 1622, 290),
     "brain": (8592, 880, 161),
     "storage": (4113, 492, 59),
