@@ -110,7 +110,7 @@ BUDGET: dict[str, tuple[int, int, int]] = {
     "ui": (28608, 3413, 399),
     "services": (15043, 1622, 290),
     "brain": (8592, 880, 161),
-    "storage": (4113, 492, 59),
+    "storage": (4119, 493, 59),
     "llm": (3604, 406, 70),
     "interchange": (2624, 251, 16),
     "retrieval": (2438, 240, 40),
