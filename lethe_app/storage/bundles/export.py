@@ -26,10 +26,9 @@ from lethe_app.storage.chats import messages, session_events
 from lethe_app.storage.chats.session_merge import NOTES, WORLDS
 from lethe_app.storage.chats.sessions import load_session
 from lethe_app.storage.database import Store, in_transaction
-from lethe_app.storage.key_value import session_values
 from lethe_app.storage.memory.facts import FACTS
 from lethe_app.storage.memory.memories import MEMORIES, OF_PERSONA
-from lethe_app.storage.row_mapping import RecordTable, parse_record
+from lethe_app.storage.row_mapping import RecordTable, parse_record, unreadable_error
 
 ORIGINAL = "original"
 """Key of the session state: what the import kept of the chat's header."""
@@ -49,6 +48,7 @@ COUNTS = {
 """Queries that count the records, by kind."""
 MESSAGE_CHARACTERS = f"SELECT coalesce(sum(length), 0) FROM alternatives WHERE message_id IN ({MESSAGES})"
 ORIGINALS = "SELECT message_id, value FROM message_originals WHERE message_id IN (SELECT id FROM messages WHERE session_id = ?)"
+STATE = "SELECT key, value FROM session_state WHERE session_id = ? AND key IN (?, ?, ?)"
 TURNS = "SELECT message_id, value FROM turn_memories WHERE message_id IN (SELECT id FROM messages WHERE session_id = ?)"
 
 
@@ -101,10 +101,23 @@ class PersonaExport(Store):
         }
         for event in session_events.load_events(connection, str(guid)):
             bundled[str(event.message_id)].switches.append(event)
-        states = {key: value for key, value in session_values(connection, guid).items() if key in {WORLDS, NOTES, ORIGINAL}}
         parts = PARTS.load(connection, "WHERE session_id = ?", of_session)
-        record = parse_record(BundledSession, {**states, "session": session, "parts": parts})
+        record = parse_record(BundledSession, {**_load_state(connection, str(guid)), "session": session, "parts": parts})
         return BundledConversation(record, list(bundled.values()))
+
+
+def _load_state(connection: sqlite3.Connection, guid: str) -> dict[str, object]:
+    """Return the exported state of a session by key, without values of another type. Raise DatabaseDamaged."""
+    try:
+        state = {key: json.loads(text) for key, text in connection.execute(STATE, (guid, WORLDS, NOTES, ORIGINAL))}
+    except ValueError as error:
+        raise unreadable_error("state of a conversation", error) from error
+    worlds, notes, original = (state.get(key) for key in (WORLDS, NOTES, ORIGINAL))
+    return {
+        WORLDS: [name for name in worlds if isinstance(name, str)] if isinstance(worlds, list) else [],
+        NOTES: {key: text for key, text in notes.items() if isinstance(text, str)} if isinstance(notes, dict) else {},
+        ORIGINAL: original if isinstance(original, dict) else {},
+    }
 
 
 def _bundle_message(message: Message, turn: str | None, original: str | None) -> BundledMessage:

@@ -9,7 +9,7 @@ import re
 import sqlite3
 import zipfile
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, closing
+from contextlib import asynccontextmanager, closing, nullcontext
 from datetime import timedelta
 from pathlib import Path
 
@@ -40,7 +40,7 @@ from lethe_app.domain.mood import MoodReading
 from lethe_app.domain.persona import Weekday
 from lethe_app.domain.recall import RecalledMemory, RecallWay, TurnMemory
 from lethe_app.domain.worldinfo import World, WorldEntry
-from lethe_app.errors import FileError, ReadOnly
+from lethe_app.errors import DatabaseDamaged, FileError, ReadOnly
 from lethe_app.paths import Paths
 from lethe_app.storage.bundles.export import PersonaExport
 from lethe_app.storage.chats.archive_jobs import ArchiveJobs
@@ -260,6 +260,31 @@ async def test_a_notebook_that_cannot_be_read_is_told_before_anything_is_given_a
         await services.bundles.export(MIRA, BundleScope.MEMORIES, tmp_path / "Mira.lethe")
 
     assert names_in(tmp_path) == []
+
+
+async def test_values_of_another_type_in_the_state_of_a_session_stay_behind(services: AppServices):
+    session = await lived(services)
+    for key, value in (("worlds", ["fog", 7]), ("session_notes", {"a": "b", "c": 1}), ("original", [])):
+        await SessionState(services.database).set(session.guid, key, value)
+
+    exported = await PersonaExport(services.database).conversation(session.guid)
+
+    assert exported is not None
+    record = exported.record
+    assert (record.worlds, record.session_notes, record.original) == (["fog"], {"a": "b"}, {})
+
+
+@pytest.mark.parametrize(("key", "is_exported"), [("worlds", True), ("elsewhere", False)])
+async def test_damaged_state_of_a_session_matters_only_if_it_is_exported(
+    services: AppServices, key: str, *, is_exported: bool
+):
+    session = await lived(services)
+    await SessionState(services.database).set(session.guid, key, [])
+    damage = "UPDATE session_state SET value = '[' WHERE session_id = ? AND key = ?"
+    await services.database.run(lambda connection: connection.execute(damage, (str(session.guid), key)))
+
+    with pytest.raises(DatabaseDamaged) if is_exported else nullcontext():
+        await PersonaExport(services.database).conversation(session.guid)
 
 
 async def test_a_mood_that_is_not_understood_keeps_all_of_it_out(services: AppServices, tmp_path: Path):
