@@ -178,8 +178,8 @@ class NotebookFiles:
             raise FileError(path, "has a name that is not valid on every system", remedy="Remove the colon from its name.")
         stamp = file_stamp(path)
         cached = self._cache.get(path)
-        if cached is None or cached[0] != stamp:
-            if path.exists() and not path.is_file():
+        if stamp is None or cached is None or cached[0] != stamp:
+            if stamp is not None and not path.is_file():
                 raise FileError(path, "is not a file")
             text = read_text(path, MAX_BYTES).replace("\r\n", "\n").replace("\r", "\n")
             cached = self._cache[path] = (stamp, text)

@@ -92,6 +92,16 @@ def test_other_files_are_ignored_or_reported(files: NotebookFiles, tmp_path: Pat
     assert [problem.path.name for problem in found.errors] == ["a folder.md", "a:colon.md", "pipe.md"]
 
 
+def test_a_file_that_cannot_be_accessed_is_reported_beside_the_others(files: NotebookFiles, tmp_path: Path):
+    files.write("mira", "good", lambda _there: COOKING)
+    (tmp_path / "notebooks" / "mira" / "bad.md").symlink_to("x" * 300)  # longer than a file name may be
+
+    found = files.read_all("mira")
+
+    assert list(found.texts) == ["good"]
+    assert ["cannot be opened" in str(problem) for problem in found.errors] == [True]
+
+
 def test_old_ends_of_lines_are_ends_of_lines(files: NotebookFiles, tmp_path: Path):
     (tmp_path / "notebooks" / "mira").mkdir(parents=True)
     (tmp_path / "notebooks" / "mira" / "old.md").write_bytes(COOKING.replace("\n", "\r").encode())
