@@ -44,7 +44,7 @@ class FileCollection(Generic[T]):
         """Set up the collection. With `caches_values`, values are cached by file time and size: an unchanged file yields the
         same object.
         """
-        self._cache: dict[Path, tuple[FileStamp | None, T]] | None = {} if caches_values else None
+        self._cache: dict[Path, tuple[FileStamp, T]] | None = {} if caches_values else None
         self._kind = kind
         self._shipped_folder = shipped
         self._user_folder = own
@@ -97,8 +97,9 @@ class FileCollection(Generic[T]):
         if not self._is_unchanged(path):
             trash_if_unreadable(path, self._kind, self._trash)
         write_model(path, value)
-        if self._cache is not None:  # a large file is not to be read again only because we have written it
-            self._cache[path] = (file_stamp(path), cast("T", value.model_copy(update={NAME_FIELD: stem})))
+        # A large file is not to be read again only because we have written it.
+        if self._cache is not None and (stamp := file_stamp(path)) is not None:
+            self._cache[path] = (stamp, cast("T", value.model_copy(update={NAME_FIELD: stem})))
         return stem
 
     def delete(self, stem: str) -> Path:
@@ -160,9 +161,9 @@ class FileCollection(Generic[T]):
         return name
 
     def _read(self, path: Path) -> T:
-        if self._cache is None:
-            return read_model(path, self._kind)
-        stamp, cached = file_stamp(path), self._cache.get(path)
+        if self._cache is None or (stamp := file_stamp(path)) is None:
+            return read_model(path, self._kind)  # which says what is wrong
+        cached = self._cache.get(path)
         if cached is None or cached[0] != stamp:
             cached = self._cache[path] = (stamp, read_model(path, self._kind))
         return cached[1]

@@ -298,3 +298,17 @@ def test_a_collection_that_keeps_values_reads_a_file_again_only_when_it_changed(
     assert collection.load_all().values["mara"].bio == "theirs, longer"
     (own_folder / "mara.json").unlink()
     assert collection.load_all().values["mara"] is before
+
+
+def test_a_value_whose_file_cannot_be_examined_is_not_cached(
+    shipped_folder: Path, own_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    collection = FileCollection(Persona, shipped_folder, own_folder, tmp_path / "trash", caches_values=True)
+    monkeypatch.setattr("lethe_app.storage.files.collection.file_stamp", lambda _path: None)
+    collection.save(Persona(name="Mara", bio="mine"), "mara")
+    write_file(own_folder, "mara.json", '{"name": "Mara", "bio": "theirs"}')
+
+    assert collection.load_all().values["mara"].bio == "theirs"
+    write_file(own_folder, "mara.json", "broken")
+    collection.save(Persona(name="Mara", bio="mine"), "mara")
+    assert len(list((tmp_path / "trash").iterdir())) == 1, "nothing unreadable is taken for a file that was read before"
