@@ -8,7 +8,7 @@ from datetime import datetime
 
 from lethe_app.domain.tools import WorkingMemoryEntry
 from lethe_app.storage.database import Store, in_transaction
-from lethe_app.storage.row_mapping import RecordTable, utc_text
+from lethe_app.storage.row_mapping import RecordTable, column_values, utc_text
 
 ENTRIES = RecordTable("working_memory", WorkingMemoryEntry, "persona_id, namespace, key")
 _IS_BELOW = (
@@ -31,7 +31,7 @@ class WorkingMemoryRows(Store):
         """Insert or replace an entry; of more than `max_entries` in the namespace, those that expire first are deleted."""
         _delete_expired(connection, moment)
         ENTRIES.save(connection, entry)
-        key = entry.model_dump(include={"persona_id", "namespace", "key"})
+        key = column_values(entry, ("persona_id", "namespace", "key"))
         connection.execute(_DELETE_EXCESS, {**key, "others": max_entries - 1})
 
     async def get(self, persona_id: str, namespace: str, key: str, moment: datetime) -> WorkingMemoryEntry | None:

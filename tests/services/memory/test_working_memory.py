@@ -87,6 +87,13 @@ async def test_of_too_many_those_that_expire_first_go_out(home: Path, clock: Clo
     await database.close()
 
 
+async def test_a_key_with_half_a_character_is_stored_with_a_replacement(home: Path, clock: Clock):
+    database, bench = await opened(home)
+    await bench.save_entry(MIRA, HERE, "a\ud800", "x")
+    assert await keys(bench) == ["a\ufffd"]
+    await database.close()
+
+
 async def test_it_survives_a_restart_without_what_has_expired(home: Path, clock: Clock):
     database, bench = await opened(home)
     await bench.save_entry(MIRA, HERE, "short", "a")
