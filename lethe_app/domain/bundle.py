@@ -34,7 +34,9 @@ CARD_FIELDS = frozenset(
     | {"depth_prompt", "depth_prompt_depth", "depth_prompt_role", "creator", "character_version", "creator_notes"}
     | {"metadata"}
 )
-"""Fields of version 4: those of character cards, and metadata."""
+"""Fields of version 4 (those of character cards, and metadata), which are written only where they are not at their
+defaults.
+"""
 
 
 class BundleScope(StrEnum):
