@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from lethe_app.domain.agent_runs import ProducedRecord, RunOutcome, TaskRun
 from lethe_app.domain.clock import now
@@ -35,12 +35,14 @@ class RunRecorder:
     async def add_result(self, result: ProducedRecord) -> None:
         """Record a result, once."""
         if result not in self.run.made:
-            self.run = self.run.model_copy(update={"made": (*self.run.made, result)})
-            await self._runs.save_run(self.run)
+            await self.set_results((*self.run.made, result))
 
     async def replace_result(self, old: ProducedRecord, new: ProducedRecord) -> None:
         """Replace a recorded result by another."""
-        results = tuple(new if result == old else result for result in self.run.made)
+        await self.set_results(new if result == old else result for result in self.run.made)
+
+    async def set_results(self, results: Iterable[ProducedRecord]) -> None:
+        """Record these results, each once, in place of all recorded before."""
         self.run = self.run.model_copy(update={"made": tuple(dict.fromkeys(results))})
         await self._runs.save_run(self.run)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -34,6 +34,8 @@ MAX_SESSION_AGE_FOR_MODEL = timedelta(days=7)
 old sessions are processed at once.
 """
 LINES_PER_PORTION = 30
+FactsCallback = Callable[[Sequence[ExtractedFact]], Awaitable[None]]
+"""Callback that receives facts before they are stored, so that they can be undone whatever happens in between."""
 
 
 @dataclass(frozen=True)
@@ -78,24 +80,27 @@ class ConclusionService:
         may_write = self._qualification.may_write_facts and self._preferences.current.fact_retrieval
         return may_write and elapsed(ended, now()) <= MAX_SESSION_AGE_FOR_MODEL
 
-    async def collect_conclusions(self, conversation: FinishedConversation) -> SessionConclusions:
-        """Return the conclusions of a session. Raise ModelMissing or EngineUnreachable if a model would be asked but is not
-        available.
+    async def collect_conclusions(
+        self, conversation: FinishedConversation, before_store: FactsCallback | None = None
+    ) -> SessionConclusions:
+        """Return the conclusions of a session. `before_store` receives new facts before they are stored. Raise ModelMissing or
+        EngineUnreachable if a model would be asked but is not available.
         """
         persona_id, subject = conversation.session.persona_id, ""
-        facts, learnt = list[ExtractedFact](), list[ExtractedFact]()
+        facts = list[ExtractedFact]()
         if self.would_ask_model(conversation.lines[-1].time) and not conversation.session.is_roleplay:
             try:
                 facts, subject = await self._ask_model(conversation)
-                before = {fact.guid for fact in await self._facts.facts_of(persona_id)}
+                if before_store is not None:
+                    await before_store(facts)
                 await self._facts.learn(persona_id, facts)
-                learnt = [fact for fact in await self._facts.facts_of(persona_id) if fact.guid not in before]
             except RETRY_LATER_ERRORS:
                 raise
             except ModelError:
                 pass  # the known facts are enough
+        new_guids, known = {fact.guid for fact in facts}, await self._facts.facts_of(persona_id)
+        learnt = [fact for fact in known if fact.guid in new_guids]
         if not facts:
-            known = await self._facts.facts_of(persona_id)
             current_facts = [fact for fact in known if not fact.superseded and not fact.in_story]
             facts = [fact for fact in current_facts if conversation.session.guid in fact.source_memories]
             facts.sort(key=lambda fact: fact.first_seen)

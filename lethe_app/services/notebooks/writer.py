@@ -17,6 +17,7 @@ from contextlib import asynccontextmanager, suppress
 from functools import partial
 from uuid import UUID
 
+from lethe_app.agents.run_recorder import RunRecorder
 from lethe_app.agents.task import TaskResult
 from lethe_app.brain.notebooks import document as writing
 from lethe_app.brain.notebooks.document import Notebook
@@ -24,7 +25,7 @@ from lethe_app.brain.notebooks.outdated_lines import FactHistory
 from lethe_app.brain.text.utterance import to_utterances
 from lethe_app.domain.agent_runs import ChangeState, ProducedKind, ProducedRecord, RecordedChange, RunOutcome, TaskRun
 from lethe_app.domain.chat import PartState, SessionPart, SessionSummary
-from lethe_app.domain.facts import MadeBy
+from lethe_app.domain.facts import ExtractedFact, MadeBy
 from lethe_app.errors import FileError, StorageError
 from lethe_app.services.background.activity_log import NOTEBOOKS, ActivityEntry, ActivityLog
 from lethe_app.services.events import Listeners
@@ -236,15 +237,22 @@ class ConclusionWriter:
         conversation = FinishedConversation(session, await self._participants.load_for_session(session), utterances)
         if not utterances:
             return []
-        extraction = await self._conclusions.collect_conclusions(conversation)
         if entry is None:
+            extraction = await self._conclusions.collect_conclusions(conversation)
             return await self._filer.write_conclusions(conversation, extraction)
-        for fact in extraction.learnt:
-            await entry.recorder.add_result(ProducedRecord(kind=ProducedKind.FACT, id=str(fact.guid), title=fact.fact))
+        record_facts = partial(_record_facts, entry.recorder, entry.recorder.run.made)
+        extraction = await self._conclusions.collect_conclusions(conversation, record_facts)
+        await record_facts(extraction.learnt)  # not those that were known
         if not extraction.conclusions:
             return []
         async with self._notebook_undo.record(entry, session.persona_id):
             return await self._filer.write_conclusions(conversation, extraction)
+
+
+async def _record_facts(recorder: RunRecorder, earlier: Sequence[ProducedRecord], facts: Sequence[ExtractedFact]) -> None:
+    """Record facts as results of a run after its `earlier` ones, in place of all others."""
+    records = [ProducedRecord(kind=ProducedKind.FACT, id=str(fact.guid), title=fact.fact) for fact in facts]
+    await recorder.set_results((*earlier, *records))
 
 
 class NotebookWriter:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from lethe_app.composition.app_services import AppServices
 from lethe_app.config.options import SearchProvider
 from lethe_app.domain.agent_runs import ProducedKind, RunOutcome, TaskRun
 from lethe_app.domain.chat import ChatSession
+from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.web import InquiryState
 from lethe_app.errors import LetheError
 from lethe_app.plugins import Plugin
@@ -115,6 +116,25 @@ async def test_taken_back_a_new_notebook_is_in_the_trash_and_what_a_model_learnt
     assert [one.title for one in await services.trash.list_items() if one.persona_id == MIRA and one.stem] == ["Baking bread"]
     assert {fact.guid for fact in await services.facts.facts_of(MIRA)} <= before
     assert (await kept_runs(services))[0].undone
+
+
+async def test_what_a_model_learns_is_recorded_before_it_is_stored_and_only_what_was_new_stays(
+    services: AppServices, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    await baked(services, tmp_path, BREAD)
+    learn, recorded_before = services.facts.learn, list[str]()
+
+    async def learn_first(persona_id: str, facts: Sequence[ExtractedFact]) -> int:
+        recorded_before.extend(one.id for one in (await services.task_runs.newest_runs())[0].made)
+        assert recorded_before == [str(fact.guid) for fact in facts]
+        return await learn(persona_id, facts[:1])
+
+    monkeypatch.setattr(services.facts, "learn", learn_first)
+    await services.notebook_writer.write_pending(MIRA)
+
+    (run,) = await kept_runs(services)
+    assert len(recorded_before) > 1
+    assert [one.id for one in run.made if one.kind is ProducedKind.FACT] == recorded_before[:1]
 
 
 async def test_taken_back_a_notebook_that_was_there_is_as_it_was(services: AppServices, tmp_path: Path):
