@@ -73,9 +73,10 @@ class ReadingProgress:
         ]
 
     async def mark_read(self, persona_id: str, session: SessionSummary) -> None:
-        """Record that a session was read."""
-        counts = await self._load_counts(persona_id)
-        await self._app_state.set(SCOPE, persona_id, counts | {str(session.guid): session.messages})
+        """Record that a session was read, and drop the sessions that were erased since."""
+        counts = await self._load_counts(persona_id) | {str(session.guid): session.messages}
+        existing = await self._session_store.existing_ids(persona_id)
+        await self._app_state.set(SCOPE, persona_id, {guid: count for guid, count in counts.items() if guid in existing})
 
     async def _load_counts(self, persona_id: str) -> dict[str, int]:
         """Return the number of messages that each session had when it was read, by guid."""

@@ -313,6 +313,11 @@ class SessionStore(Store):
         before = utc_text((moment or now()) - timedelta(days=days))
         return trash.purge(connection, before)
 
+    @in_transaction
+    def existing_ids(self, connection: sqlite3.Connection, persona_id: str) -> set[str]:
+        """Return the ids of a persona's sessions, including those in the trash."""
+        return {guid for (guid,) in connection.execute("SELECT guid FROM sessions WHERE persona_id = ?", (persona_id,))}
+
     # Displayed branch
 
     @in_transaction

@@ -16,6 +16,8 @@ from lethe_app.domain.clock import now, system_clock, use_clock
 from lethe_app.domain.facts import MadeBy
 from lethe_app.domain.recall import RecalledMemory
 from lethe_app.errors import FileError, LetheError
+from lethe_app.services.notebooks.writer import SCOPE
+from lethe_app.storage.key_value import AppState
 from tests.services.past_sessions import NUTS, archive, concluded, hold, trusted
 from tests.services.turns import MIRA, TurnOutcome, add_memory, prompt_of, say
 
@@ -83,6 +85,22 @@ async def test_a_conversation_is_read_once(services: AppServices):
 
     assert await services.notebook_writer.write_pending(MIRA) == 0
     assert {name: await lines_of(services, name) for name in before} == before
+
+
+async def test_a_conversation_in_the_trash_is_still_known_as_read_and_an_erased_one_no_more(services: AppServices):
+    trashed, erased = await over(services, *NUTS), await over(services, *NUTS)
+    await services.notebook_writer.write_pending(MIRA)
+    for session in (erased, trashed):
+        await services.session_store.delete_session(session.guid)
+        if session is erased:
+            await services.session_store.purge(days=0, moment=now() + timedelta(seconds=1))
+
+    last = await over(services, *RICE)
+    await services.notebook_writer.write_pending(MIRA)
+
+    stored = await AppState(services.database).get(SCOPE, MIRA)
+    assert isinstance(stored, dict)
+    assert set(stored) == {str(trashed.guid), str(last.guid)}
 
 
 async def test_fewer_than_three_are_kept_as_facts_and_make_no_notebook(services: AppServices):
