@@ -101,15 +101,21 @@ class WorldService:
         self._preferences, self._session_state, self._database = preferences, session_state, database
         self._stamps: dict[str, Stamp | None] = {}
         """Stamp of the file of each world when it was last read or written here."""
+        self.unsaved: dict[str, World] = {}
+        """Newest versions of worlds with changes that are not written yet, by file name. They outlive the page."""
+        self._lock = asyncio.Lock()
 
     # Listing
 
     async def list_worlds(self) -> list[OpenWorld]:
-        """Return all readable worlds, sorted by name; for broken files see `list_errors`."""
-        worlds, broken = await self._library.worlds(), {error.path for error in await self.list_errors()}
-        stamps, shipped = await self._database.run_outside_transaction(self._read_stamps)
-        self._stamps |= {stem: stamp for stem, stamp in stamps.items() if self._path(stem) not in broken}
-        open_worlds = [OpenWorld(world, stem in stamps, stem in shipped) for stem, world in worlds.items()]
+        """Return all readable worlds and those in `unsaved`, sorted by name; for broken files see `list_errors`."""
+        async with self._lock:
+            worlds, broken = await self._library.worlds(), {error.path for error in await self.list_errors()}
+            stamps, shipped = await self._database.run_outside_transaction(self._read_stamps)
+        # What another program wrote is still to go to the trash if it is not shown.
+        known = {stem: stamp for stem, stamp in stamps.items() if self._path(stem) not in broken and stem not in self.unsaved}
+        self._stamps |= known
+        open_worlds = [OpenWorld(world, stem in stamps, stem in shipped) for stem, world in (worlds | self.unsaved).items()]
         return sorted(open_worlds, key=lambda open_world: (open_world.world.name.casefold(), open_world.world.unique_name))
 
     async def list_errors(self) -> list[FileError]:
@@ -131,13 +137,21 @@ class WorldService:
 
     async def save(self, world: World) -> Path | None:
         """Write a world under the file name it has. A version that another program wrote meanwhile goes to the trash, and its
-        path there is returned. Raise StorageError, and FileError if that version is broken: nothing is written then.
+        path there is returned. Raise StorageError, and FileError if that version is broken: nothing is written then, and the
+        world stays in `unsaved`.
         """
-        previous = (await self._library.worlds()).get(world.unique_name)
-        replaced = await self._trash_external_version(world.unique_name)
-        await self._library.save_world(world)
-        await self._world_purge.purge_withdrawn(previous, world)
-        await self._remember_stamp(world.unique_name)
+        stem = world.unique_name
+        self.unsaved[stem] = world
+        async with self._lock:
+            if self.unsaved.get(stem) != world:
+                return None  # it was deleted, saved or changed again meanwhile
+            previous = (await self._library.worlds()).get(stem)
+            replaced = await self._trash_external_version(stem)
+            await self._library.save_world(world)
+            await self._world_purge.purge_withdrawn(previous, world)
+            await self._remember_stamp(stem)
+            if self.unsaved.get(stem) == world:
+                del self.unsaved[stem]
         return replaced
 
     async def trash_entries(self, part: World) -> None:

@@ -65,6 +65,7 @@ async def test_a_file_that_another_program_broke_is_told_and_left_untouched(serv
     await services.worlds.list_worlds()
     with pytest.raises(FileError):
         await services.worlds.save(mine)
+    assert mine in [one.world for one in await services.worlds.list_worlds()]
 
     assert path.read_text(encoding="utf-8") == '{"name": "Isles", "entries": ['
     assert [problem.path for problem in await services.worlds.list_errors()] == [path]
@@ -82,6 +83,21 @@ async def test_what_another_program_wrote_meanwhile_goes_to_the_trash(services: 
     assert on_disk(services, "isles")["description"] == "mine"
     assert replaced is not None
     assert "grotto" in replaced.read_text(encoding="utf-8")
+
+
+async def test_what_another_program_wrote_goes_to_the_trash_though_the_worlds_were_listed(services: AppServices):
+    world = await services.worlds.create("Isles")
+    mine = world.model_copy(update={"description": "mine"})
+    services.worlds.unsaved["isles"] = mine
+    write_world(services, "isles", GROTTO)
+
+    listed = {one.world.unique_name: one.world for one in await services.worlds.list_worlds()}
+    assert listed["isles"] == mine
+    replaced = await services.worlds.save(mine)
+
+    assert replaced is not None
+    assert "grotto" in replaced.read_text(encoding="utf-8")
+    assert services.worlds.unsaved == {}
 
 
 async def test_a_deleted_world_can_be_had_back(services: AppServices):
