@@ -644,6 +644,52 @@ async def test_a_broken_file_is_told_and_left_alone(tmp_path: Path):
         assert saved(scene, "isles").entries[0].name == "Lamp!"
 
 
+async def break_and_type(scene: Scene, page: WorldPage) -> Path:
+    """Break the file of the world on display from outside, then type into its first entry; return the path."""
+    broken = scene.services.paths.worlds / "isles.json"
+    broken.write_text("{", encoding="utf-8")
+    page.book.set_fields("writing", page.book.world.entries[:1], {"content": "It is lit."})
+    assert not await page.book.save()
+    return broken
+
+
+async def test_what_is_typed_into_a_world_whose_file_is_broken_stays_when_another_is_added(tmp_path: Path):
+    write(tmp_path, "isles", LAMP)
+    async with on_page(tmp_path) as (scene, page):
+        broken = await break_and_type(scene, page)
+        page.book.create_world("Reef")
+        await until(lambda: page.book.stem == "reef")
+        assert page.book.open_worlds["isles"].world.entries[0].content == "It is lit."
+        assert not await page.book.save()
+
+        broken.unlink()
+        assert await page.book.save()
+        assert saved(scene, "isles").entries[0].content == "It is lit."
+
+
+async def test_what_cannot_be_saved_is_there_when_the_page_is_opened_again(tmp_path: Path):
+    write(tmp_path, "isles", LAMP)
+    async with on_page(tmp_path) as (scene, page):
+        broken = await break_and_type(scene, page)
+        page.back_requested.emit()
+        QTest.keyClick(await scene.dialog(), Qt.Key.Key_Return)
+        await until(lambda: scene.window.pages.currentWidget() is scene.window.panes)
+
+        again = await enter(scene)
+        again.book.switch_world("isles")
+        assert again.book.world.entries[0].content == "It is lit."
+        assert not await again.book.save()
+        again.book.set_fields("writing", again.book.world.entries, {"name": "Lantern"})
+        await page.book.saver.save()
+        assert broken.read_text(encoding="utf-8") == "{"
+
+        broken.unlink()
+        await page.book.saver.save()
+        assert await again.book.save()
+        assert [(one.name, one.content) for one in saved(scene, "isles").entries] == [("Lantern", "It is lit.")]
+        assert await scene.services.trash.list_items() == []
+
+
 # The bench
 
 

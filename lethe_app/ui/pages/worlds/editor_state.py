@@ -41,7 +41,14 @@ class WorldEditorState(QObject):
         super().__init__()
         self._context, self._worlds, self._stack = context, worlds, stack
         self._commands = CommandRunner(stack, context.tasks)
-        self.saver = FieldSaver(stack, context.tasks, self._report_error, self._save_world, self._apply_change)
+        self.saver = FieldSaver(
+            stack,
+            context.tasks,
+            self._report_error,
+            self._save_world,
+            self._apply_change,
+            {stem: {WHOLE_WORLD: world} for stem, world in worlds.unsaved.items()},
+        )
         self.open_worlds: dict[str, OpenWorld] = {}
         self.stem = ""
         self.bindings: dict[WorldOwner, list[str]] = {}
@@ -85,12 +92,8 @@ class WorldEditorState(QObject):
         before = dict(self.open_worlds)
         self.bindings = await self._worlds.session_worlds(self._context.current_session())
         loaded = {open_world.world.unique_name: open_world for open_world in await self._worlds.list_worlds()}
-        # A world that was edited while the files were read, or cannot be saved, is newer than its file.
-        edited = {
-            name: now
-            for name, now in self.open_worlds.items()
-            if name in loaded and (now is not before.get(name) or self.saver.unsaved_values(name))
-        }
+        # A world that was edited while the files were read is newer than its file.
+        edited = {name: now for name, now in self.open_worlds.items() if name in loaded and now is not before.get(name)}
         self.open_worlds = loaded | edited
         self.list_changed.emit()
         preferred_stems = [stem, self.stem, *(name for owner in WorldOwner for name in self.bindings[owner]), *self.open_worlds]
@@ -106,13 +109,11 @@ class WorldEditorState(QObject):
     async def save(self) -> bool:
         """Save all changes now; return False if one could not be saved."""
         await self.saver.save()
-        return not any(map(self.saver.unsaved_values, self.open_worlds))
+        return not self._worlds.unsaved
 
     async def _save_world(self, stem: Hashable, _values: Mapping[str, object]) -> None:
-        open_world = self.open_worlds.get(str(stem))
-        if open_world is None:
-            return  # it was deleted meanwhile
-        replaced = await self._worlds.save(open_world.world)
+        world = self._worlds.unsaved.get(str(stem))  # None if it was deleted, or saved by another page
+        replaced = await self._worlds.save(world) if world is not None else None
         if replaced is not None:
             self._context.notifier.notify(
                 self.tr("“{file}” was changed by another program.").format(file=f"{stem}.json"),
@@ -120,7 +121,7 @@ class WorldEditorState(QObject):
             )
         if not self._is_closed:
             self.saving_changed.emit(self.tr("saved"))
-            if not open_world.is_own:
+            if world is not None and not self.open_worlds[str(stem)].is_own:
                 self.open_worlds[str(stem)] = replace(self.open_worlds[str(stem)], is_own=True)
                 self.list_changed.emit()
 
@@ -145,6 +146,7 @@ class WorldEditorState(QObject):
         else:
             world = old.world.model_copy(update={field: value})
         self.open_worlds[str(stem)] = replace(old, world=world)
+        self._worlds.unsaved[str(stem)] = world
         if stem == self.stem:
             self.saving_changed.emit(self.tr("saving…"))
             self.world_changed.emit(world)
