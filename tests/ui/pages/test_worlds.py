@@ -690,6 +690,21 @@ async def test_what_cannot_be_saved_is_there_when_the_page_is_opened_again(tmp_p
         assert await scene.services.trash.list_items() == []
 
 
+async def test_a_world_may_go_while_it_is_being_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    write(tmp_path, "isles", LAMP)
+    async with on_page(tmp_path) as (_scene, page):
+        save = WorldService.save
+
+        async def lose_world(service: WorldService, world: World) -> Path | None:
+            replaced = await save(service, world)
+            page.book.open_worlds.pop(world.unique_name)
+            return replaced
+
+        monkeypatch.setattr(WorldService, "save", lose_world)
+        page.book.add_entry("Bell")
+        assert await page.book.save()
+
+
 # The bench
 
 

@@ -121,8 +121,9 @@ class WorldEditorState(QObject):
             )
         if not self._is_closed:
             self.saving_changed.emit(self.tr("saved"))
-            if world is not None and not self.open_worlds[str(stem)].is_own:
-                self.open_worlds[str(stem)] = replace(self.open_worlds[str(stem)], is_own=True)
+            open_world = self.open_worlds.get(str(stem))
+            if world is not None and open_world is not None and not open_world.is_own:
+                self.open_worlds[str(stem)] = replace(open_world, is_own=True)
                 self.list_changed.emit()
 
     def _report_error(self, error: LetheError) -> None:
