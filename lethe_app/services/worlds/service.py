@@ -188,12 +188,16 @@ class WorldService:
         return await self._save_new(world.model_copy(update={"unique_name": "", "name": name, "entries": entries}))
 
     async def delete(self, stem: str) -> Path:
-        """Move a world to the trash and return its path there. Raise ReadOnly for a shipped world."""
-        previous = (await self._library.worlds()).get(stem)
-        trashed = await self._library.delete_world(stem)
-        await self._world_purge.purge_withdrawn(
-            previous, (await self._library.worlds()).get(stem)
-        )  # one of ours may show again
+        """Move a world to the trash and return its path there; unsaved changes are dropped. Raise ReadOnly for a shipped
+        world.
+        """
+        async with self._lock:
+            previous = (await self._library.worlds()).get(stem)
+            trashed = await self._library.delete_world(stem)
+            await self._world_purge.purge_withdrawn(
+                previous, (await self._library.worlds()).get(stem)
+            )  # one of ours may show again
+            self.unsaved.pop(stem, None)
         return trashed
 
     async def restore(self, trashed: Path) -> str:

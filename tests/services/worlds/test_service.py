@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from uuid import UUID
 
@@ -112,6 +113,15 @@ async def test_a_deleted_world_can_be_had_back(services: AppServices):
     assert held.description == "newest"
     assert await services.worlds.save(held.model_copy(update={"description": "and on"})) is None
     assert on_disk(services, "isles")["description"] == "and on"
+
+
+async def test_a_world_deleted_while_it_is_to_be_saved_stays_deleted(services: AppServices):
+    world = await services.worlds.create("Isles")
+    mine = world.model_copy(update={"description": "mine"})
+
+    await asyncio.gather(services.worlds.delete("isles"), services.worlds.save(mine))
+
+    assert "isles" not in {one.world.unique_name for one in await services.worlds.list_worlds()}
 
 
 async def test_the_entries_of_a_copy_are_others(services: AppServices):

@@ -705,6 +705,17 @@ async def test_a_world_may_go_while_it_is_being_saved(tmp_path: Path, monkeypatc
         assert await page.book.save()
 
 
+async def test_a_deleted_world_stays_deleted_though_it_had_changes(tmp_path: Path):
+    write(tmp_path, "isles", LAMP)
+    async with on_page(tmp_path) as (scene, page):
+        broken = await break_and_type(scene, page)
+        page.book.delete_world(lambda _world, _restore: None)
+        await until(lambda: "isles" not in page.book.open_worlds and page.book.stem)
+
+        assert await page.book.save()
+        assert not broken.exists()
+
+
 # The bench
 
 

@@ -273,6 +273,7 @@ class WorldEditorState(QObject):
     async def _trash_world(self, stem: str) -> Path:
         await self.saver.save()
         path = await self._worlds.delete(stem)
+        self.open_worlds.pop(stem, None)  # what is typed while the others are read must not bring it back
         await self.load_worlds()
         return path
 
