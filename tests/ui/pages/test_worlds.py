@@ -691,8 +691,7 @@ async def test_what_cannot_be_saved_is_there_when_the_page_is_opened_again(tmp_p
 
 
 async def test_a_world_may_go_while_it_is_being_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    write(tmp_path, "isles", LAMP)
-    async with on_page(tmp_path) as (_scene, page):
+    async with on_page(tmp_path, stem="quarr") as (_scene, page):  # a shipped one becomes the user's own by this
         save = WorldService.save
 
         async def lose_world(service: WorldService, world: World) -> Path | None:
