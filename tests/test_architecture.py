@@ -109,7 +109,7 @@ LONG_WORD_LISTS = 27
 BUDGET: dict[str, tuple[int, int, int]] = {
     "ui": (28609, 3413, 399),
     "services": (15067, 1623, 290),
-    "brain": (8592, 880, 161),
+    "brain": (8605, 880, 161),
     "storage": (4122, 494, 59),
     "llm": (3604, 406, 70),
     "interchange": (2624, 251, 16),
