@@ -33,12 +33,13 @@ _NUMBER_VALUES = (
 )
 _WEEKDAY = rf"(?:{WEEKDAY})s?"
 _MONTH = rf"(?:{MONTH})"
-_NUMBER = (
-    rf"(?:(?:{'|'.join(TENS)})(?:[ -](?:{'|'.join(_UNITS[:9])}))?|{'|'.join(_UNITS)}|{'|'.join(_ORDINALS)}|"
-    r"\d{1,4}(?:st|nd|rd|th)?)"
-)
+_CARDINAL = rf"(?:(?:{'|'.join(TENS)})(?:[ -](?:{'|'.join(_UNITS[:9])}))?|{'|'.join(_UNITS)}|\d+)"
+_ORDINAL = rf"(?:{'|'.join(_ORDINALS)}|\d+(?:st|nd|rd|th))"
+_NUMBER = rf"(?:{_CARDINAL}|{_ORDINAL})"
 _NAME = re.compile(r"(?<=[a-z,] )(?!I\b)[A-Z][a-zà-ÿ]+\b")
 _DETAIL_KINDS = [re.compile(rf"\b{kind}\b", re.IGNORECASE) for kind in (_WEEKDAY, _MONTH, _NUMBER)]
+_WORD_KINDS = [re.compile(rf"\b{kind}\b", re.IGNORECASE) for kind in (_WEEKDAY, _MONTH, _CARDINAL, _ORDINAL)]
+"""Kinds of which a single word corrects another one; a count corrects no rank."""
 _DETAIL = rf"(?:{_WEEKDAY}|{_MONTH}|{_NUMBER})"
 _SMALL_WORDS = r"(?:(?:on|at|in|the|a|an|about) )*"
 _CORRECTIONS = (
@@ -96,7 +97,7 @@ def extract_corrected_statement(sentence: str, retracted: str) -> str:
             rest = rest[match.end() :].strip(" ,.;:!-–—")
     if not (word := _pattern("corrected").match(rest)):
         return rest
-    for kind in (*_DETAIL_KINDS, _NAME):  # a single word of the same kind is corrected
+    for kind in (*_WORD_KINDS, _NAME):
         old = list(kind.finditer(retracted))
         if old and kind.search(f"is {word['new']}"):
             return retracted[: old[-1].start()] + word["new"] + retracted[old[-1].end() :]

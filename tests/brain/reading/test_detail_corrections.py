@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lethe_app.brain.reading.corrections import find_detail_corrections, replace_detail
+from lethe_app.brain.reading.corrections import extract_corrected_statement, find_detail_corrections, replace_detail
 from lethe_app.brain.reading.extractor import extract_statements
 from tests.brain.conversations import conversation
 
@@ -27,6 +27,18 @@ def test_the_wrong_detail_and_the_right_one_are_read(message: str, expected: lis
 def test_a_detail_is_replaced_however_it_is_spelled():
     assert replace_detail("about 50 we think", "fifty", "SIXTY two") == "about sixty two we think"
     assert replace_detail("about 15 we think", "fifty", "sixty") is None
+
+
+@pytest.mark.parametrize(
+    ("said", "corrected", "known"),
+    [
+        ("My salary is 52000.", "Sorry, I meant 54000", "My salary is 54000."),
+        ("My daughter is seven and in second grade.", "I meant eight", "My daughter is eight and in second grade."),
+        ("My daughter is seven and in second grade.", "I meant third", "My daughter is seven and in third grade."),
+    ],
+)
+def test_a_single_number_replaces_the_last_one_of_its_kind(said: str, corrected: str, known: str):
+    assert extract_corrected_statement(corrected, said) == known
 
 
 def test_the_earlier_statement_is_learnt_as_corrected():
