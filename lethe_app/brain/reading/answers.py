@@ -53,7 +53,8 @@ def confirm_observation(message: str, reply: str, user_name: str) -> str:
 
 def _add_article(noun: str) -> str:
     """Return a noun that began a message as one within a sentence: “an engineer at Siemens” of “Engineer, at Siemens”."""
-    noun = re.sub(r",(?= (?:at|in|for|with)\b)", "", noun[:1].lower() + noun[1:] if noun[1:2].islower() else noun)
+    noun = noun[:1].lower() + noun[1:] if table_pattern("answers", "job_alone", 0).match(noun) else noun
+    noun = re.sub(r",(?= (?:at|in|for|with)\b)", "", noun)
     return noun if re.match(r"an? ", noun, re.IGNORECASE) else f"{'an' if noun[:1].lower() in 'aeiou' else 'a'} {noun}"
 
 
