@@ -169,7 +169,9 @@ class _SessionReading:
         line = self._lines[index]
         statements = self._plain.of_message(line.id)
         message = own_words.read_message(line, self._pieces[index], self._replied_to(index))
-        message = replace(message, question=self._people[line.name, False].name_pronouns(message.question))
+        if message.replied_to:
+            people, said = self._people[line.name, False], message.replied_to.text
+            message = replace(message, question=people.name_pronouns(message.question, said, self._plain.speakers))
         plans: dict[str, frozenset[str]] = {}
         if changes.announces_change(line.text[:MAX_MESSAGE_LENGTH]):
             earlier = [one for one in self._plain.statements.values() if _can_change(one, line)][-MAX_EARLIER_STATEMENTS:]

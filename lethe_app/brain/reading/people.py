@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from uuid import UUID
 
@@ -47,7 +47,8 @@ _OBJECT = re.compile(r"(?<=\w )(?P<who>him|her)(?= (?:every|each|once|twice|on|a
 _PERFECT = re.compile(r" (?:been|got|had|never|always|lived|worked)\b")
 _PLURAL = re.compile(r"(?:s|children|kids|mice|geese|sheep|family)\Z(?<!boss)(?<!goldfish)", re.IGNORECASE)
 _UNIQUE = re.compile(r"(?:mother|father|wife|husband|partner|girlfriend|boyfriend|boss)\Z")
-_PRONOUN = re.compile(r"\b(?:he|him|she|her(?= *(?:[?,.]|$)))\b", re.IGNORECASE)
+_PRONOUN = re.compile(r"\b(?:(?:he|she)\b(?!['’])|him\b|her(?= *(?:[?,.]|$)))", re.IGNORECASE)
+_CAPITALIZED = re.compile(r"\b[A-ZÀ-ÖØ-Þ][\w-]+")
 _PRONOUNS = {"he": "he", "him": "he", "his": "he", "she": "she", "her": "she"}
 
 
@@ -174,8 +175,15 @@ class KnownPeople:
         if pattern is _OWN and table_pattern("people", "stranger").search(rest):
             yield Person("", message_id)
 
-    def name_pronouns(self, question: str) -> str:
-        """Return the question of another speaker with the person that “he” or “her” can only mean of those spoken of before."""
+    def name_pronouns(self, question: str, message: str, speakers: Collection[str]) -> str:
+        """Return the question of another speaker with the person that “he” or “her” can only mean of those spoken of before;
+        unchanged if the `message` that it ends may be about somebody else.
+        """
+        before = message[: max((match.start() for match in _PRONOUN.finditer(message)), default=0)]
+        known = set(map(fold, split_words(" ".join((*self.by_name, *speakers)))))
+        names = (word for word in _CAPITALIZED.findall(before) if fold(word) not in known)
+        if table_pattern("people", "stranger").search(before) or any(parse_name(word, is_certain=True) for word in names):
+            return question
 
         def name(match: re.Match[str]) -> str:
             person = self._referent(_PRONOUNS[match[0].lower()], (self.earlier,))

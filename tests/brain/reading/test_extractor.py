@@ -101,6 +101,20 @@ def test_a_question_about_her_is_quoted_with_her_name():
     assert "Asked “Where does Ines live?”, Tomas said: “Porto, by the river”" in texts(*lines)
 
 
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "Taylor Swift has a new album! Where does she live?",
+        "There is a new singer in town. Where does she live?",
+        "Where do you think she's living now?",
+    ],
+)
+def test_a_question_about_her_who_may_be_somebody_else_is_quoted_as_asked(asked: str):
+    lines = conversation("Tomas: I am visiting my sister Anna.", f"Mira: {asked}", "Tomas: Porto, by the river")
+
+    assert not any("Asked" in text and "Anna" in text for text in texts(*lines))
+
+
 def test_the_persona_is_a_subject_too():
     (statement,) = extract_statements([persona("I was born on a lightship.")])
 
