@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
 import pytest
 
-from lethe_app.brain.facts.comparison import is_contained_in, is_name_in_only_one, states_change
+from lethe_app.brain.facts.comparison import is_contained_in, is_name_in_only_one, is_same_attribute, states_change
 from lethe_app.domain.facts import ExtractedFact, FactKind
 
 MONDAY = datetime(2026, 11, 23, 20, tzinfo=UTC)
@@ -42,6 +42,21 @@ def test_a_sentence_tells_that_a_known_fact_has_changed(known: str, new: str):
 )
 def test_what_adds_to_a_known_fact_or_is_about_something_else_tells_no_change(known: str, new: str):
     assert not states_change(fact(new), fact(known))
+
+
+@pytest.mark.parametrize(
+    ("new", "is_renamed"),
+    [
+        ("Tomas's cat is now called Luna.", True),
+        ("Tomas's cat is called Luna now.", True),
+        ("Tomas now has a cat called Luna.", False),
+    ],
+)
+def test_a_second_cat_is_not_the_first_one_renamed(new: str, is_renamed: bool):
+    known = fact("Tomas has a cat called Milo.", "cat name")
+    later = fact(new, "cat name").model_copy(update={"last_seen": MONDAY + timedelta(days=1)})
+
+    assert is_same_attribute(later, known) == is_renamed
 
 
 def test_facts_with_an_attribute_change_by_their_key_unless_they_are_plans():
