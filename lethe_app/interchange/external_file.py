@@ -112,11 +112,11 @@ def read_user_personas(values: JsonValue) -> tuple[ImportedCard, ...] | None:
     are files of their own; None if the value has none.
     """
     found = FieldReader(values)
-    if found.child("power_user").mapping(NAMES):
-        found = found.child("power_user")
-    names, descriptions = found.child(NAMES), found.child(DESCRIPTIONS)
-    if not (found.mapping(NAMES) and found.mapping(DESCRIPTIONS)):
+    settings = found.mapping("power_user") if found.child("power_user").mapping(NAMES) else values
+    found = FieldReader(settings)
+    if not (isinstance(settings, dict) and isinstance(settings.get(DESCRIPTIONS), dict) and found.mapping(NAMES)):
         return None
+    names, descriptions = found.child(NAMES), found.child(DESCRIPTIONS)
     named = [(picture, name) for picture in found.mapping(NAMES) if (name := names.text(picture).strip())]
     return tuple(
         ImportedCard(Persona(name=name[:200], bio=descriptions.child(picture).text("description"), is_user=True))

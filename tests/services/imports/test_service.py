@@ -413,6 +413,14 @@ async def test_user_personas_of_other_programs_move_in(services: AppServices, tm
     assert (persona.name, persona.bio, persona.is_user) == ("Ann", "{{user}} keeps bees.", True)
 
 
+async def test_user_personas_without_descriptions_move_in(services: AppServices, tmp_path: Path):
+    backup = {"personas": {"ann.png": "Ann"}, "persona_descriptions": {}, "default_persona": None}
+
+    result = await import_files(services, tmp_path, {"personas.json": as_bytes(backup)})
+
+    assert [(await services.library.persona(name)).name for name in result.personas] == ["Ann"]
+
+
 async def test_folders_are_passed_over_in_a_user_folder_only(services: AppServices, tmp_path: Path):
     card = as_bytes(v2_card())
     for name in ("mine/assets/a.json", "user/characters/b.json", "user/assets/c.json"):
