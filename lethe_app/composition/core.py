@@ -17,9 +17,9 @@ from lethe_app.paths import Paths
 from lethe_app.prompt.task_prompts import TaskPrompts
 from lethe_app.retrieval.memory_index import MemoryIndex
 from lethe_app.services.background.activity_log import NOT_COUNTED, ActivityLog, ArchiveBudget
+from lethe_app.services.chat.generation import ReceiptService
 from lethe_app.services.chat.group import GroupService
 from lethe_app.services.chat.message_editing import MessageEditing
-from lethe_app.services.chat.receipts import ReceiptService
 from lethe_app.services.chat.reply_actions import ReplyActions
 from lethe_app.services.chat.reply_source_reader import ReplySourceReader
 from lethe_app.services.documents.knowledge_base import KnowledgeBase
@@ -58,7 +58,6 @@ from lethe_app.services.memory.recallers import (
 )
 from lethe_app.services.memory.search import MemorySearch
 from lethe_app.services.memory.service import MemoryService
-from lethe_app.services.memory.time_search import TimeSearch
 from lethe_app.services.models.downloads import Downloads
 from lethe_app.services.models.service import ModelService
 from lethe_app.services.models.trial import ModelTrial
@@ -70,9 +69,8 @@ from lethe_app.services.personas.bundles import BundleService
 from lethe_app.services.personas.draft_chat import DraftChat
 from lethe_app.services.personas.presets import PresetService
 from lethe_app.services.preferences import Preferences
-from lethe_app.services.prompting.assembler import PromptAssembler
+from lethe_app.services.prompting.assembler import ModelFormats, PromptAssembler
 from lethe_app.services.prompting.cache_state import CacheState
-from lethe_app.services.prompting.model_format import ModelFormats
 from lethe_app.services.prompting.past_sessions import PastSessions
 from lethe_app.services.prompting.prefixes import StablePrefixes
 from lethe_app.services.prompting.turn_context import TurnLoader
@@ -273,7 +271,6 @@ class CoreServices:
 
     search = service(SearchService)
     memory_search = service(MemorySearch)
-    time_search = service(TimeSearch)
     moods = service(create_mood_service)
     recall_contexts = service(RecallContexts)
 
@@ -284,7 +281,7 @@ class CoreServices:
         recallers = (
             LoreRecaller(self.lore),
             KeywordRecaller(self.preferences),
-            SemanticRecaller(self.time_search, self.preferences),
+            SemanticRecaller(self.memory_search, self.preferences),
             DocumentRecaller(self.knowledge_base, self.untrusted_memories, self.preferences),
             ConstantRecaller(),
             StickyRecaller(),

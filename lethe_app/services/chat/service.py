@@ -63,11 +63,10 @@ class RecallStep:
             await run.emit(NotesDeleted(stale))
         if not run.turn.session.is_incognito:
             await self._reminders.set_requested(run.turn.session.persona_id, question, is_edited=stored.is_edited)
-        outcome = await self._recall.recall(run.turn, run.model)
-        if outcome.note is not None:
-            await run.add_note(outcome.note, question.id)
-        run.memory = outcome.memory
-        await run.emit(MemoriesRecalled(question.id, outcome.memory))
+        run.memory, announcement = await self._recall.recall(run.turn, run.model)
+        if announcement is not None:
+            await run.add_note(announcement, question.id)
+        await run.emit(MemoriesRecalled(question.id, run.memory))
         if run.turn.before is not None and not stored.is_edited:
             return  # another wording of a reply: what was looked up is in the history already
         if run.turn.session.is_incognito:

@@ -5,16 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from uuid import UUID
 
-from lethe_app.domain.clock import now
 from lethe_app.domain.recall import RecalledMemory, TurnMemory
 from lethe_app.services.indexing.service import IndexingService
-from lethe_app.services.memory.cache import MemoryCache
-from lethe_app.services.memory.lore import LoreService
 from lethe_app.services.memory.recall import SESSION_NOTES, MemorySelection, parse_notes
 from lethe_app.services.memory.recall_context import RecallContexts
-from lethe_app.services.memory.search import MemoryQuery
-from lethe_app.services.memory.time_search import TimeSearch
-from lethe_app.services.participants import ParticipantService
+from lethe_app.services.memory.search import MemorySearch
 from lethe_app.storage.key_value import SessionState
 
 MAX_RESULTS = 50
@@ -28,19 +23,13 @@ class MemoryLookup:
 
     def __init__(
         self,
-        participants: ParticipantService,
-        lore: LoreService,
-        memory_cache: MemoryCache,
-        time_search: TimeSearch,
+        memory_search: MemorySearch,
         indexing: IndexingService,
         recall_contexts: RecallContexts,
         selection: MemorySelection,
         session_state: SessionState,
     ) -> None:
-        self._participants = participants
-        self._lore = lore
-        self._memory_cache = memory_cache
-        self._time_search = time_search
+        self._memory_search = memory_search
         self._indexing = indexing
         self._recall_contexts = recall_contexts
         self._selection = selection
@@ -56,16 +45,9 @@ class MemoryLookup:
         if not text.strip():
             return []
         await self._indexing.index_all_pending()
-        participants = await self._participants.load_for_persona(persona_id)
-        query = MemoryQuery(
-            persona_id=persona_id,
-            text=text,
-            moment=now(),
-            session_worlds=await self._lore.load_worlds(participants, None),
-            memories={memory.guid: memory for memory in await self._memory_cache.memories_of(persona_id)},
-            shows_dates=participants.persona.dates_in_session_summaries,
-        )
-        return (await self._time_search.search(query, min(max(count, 1), MAX_RESULTS), only_sure=only_sure)).recollections
+        context = await self._recall_contexts.build_for_new_session(persona_id, text, is_search=True)
+        found, _remark = await self._memory_search.search(context, min(max(count, 1), MAX_RESULTS), only_sure=only_sure)
+        return found
 
     async def preview_recall(self, persona_id: str, text: str, session_id: UUID | None = None) -> TurnMemory:
         """Return what a message would recall, by World Info, keywords and meaning, with reasons. Nothing is changed.
@@ -77,7 +59,7 @@ class MemoryLookup:
             context = await self._recall_contexts.build_for_next_message(session_id, text)
         else:
             context = await self._recall_contexts.build_for_new_session(persona_id, text)
-        return (await self._selection.select(context)).memory
+        return (await self._selection.select(context))[0]
 
     async def list_in_prompt(self, session_id: UUID) -> set[UUID]:
         """Return the sessions and memories that are in the prompt of a session's next message word for word, the session itself

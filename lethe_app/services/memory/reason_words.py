@@ -1,6 +1,6 @@
 """English texts of the reasons why memories were recalled or kept back; the window translates these templates.
 
-A `Reason` is made where a memory is recalled: in `brain/recall`, `recallers`, `search`, `lore`, `time_search` and the recall of
+A `Reason` is made where a memory is recalled: in `brain/recall`, `recallers`, `search`, `lore` and the recall of
 notebooks. Each function returns a template in which `{name}` is a placeholder for the reason's value with that key.
 """
 

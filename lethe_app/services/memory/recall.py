@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain, islice
 from uuid import UUID
 
@@ -44,22 +44,14 @@ MAX_BLOCKED = 40
 _OBJECTIONS = TypeAdapter(list[Objection])
 
 
-@dataclass(frozen=True)
-class RecallResult:
-    """Recalled and kept-back memories of a turn, and the session state to store."""
-
-    memory: TurnMemory
-    states: dict[str, object]
-
-
 class MemorySelection:
     """Query the recallers in their order, and take each memory once. Nothing is stored."""
 
     def __init__(self, recallers: Sequence[Recaller], preferences: Preferences) -> None:
         self._recallers, self._preferences = recallers, preferences
 
-    async def select(self, context: RecallContext) -> RecallResult:
-        """Return what a turn recalls."""
+    async def select(self, context: RecallContext) -> tuple[TurnMemory, dict[str, object]]:
+        """Return what a turn recalls and keeps back, and the session state to store."""
         all_candidates: list[RecallCandidates] = []
         for recaller in self._recallers:
             all_candidates.append(await recaller.candidates(context, all_candidates))
@@ -89,7 +81,7 @@ class MemorySelection:
         ]
         remark = " ".join(candidate_set.remark for candidate_set in all_candidates if candidate_set.remark)
         recalled = [*chain.from_iterable(candidate_set.first for candidate_set in all_candidates), *uncovered]
-        return RecallResult(TurnMemory(recalled=recalled, blocked=list(blocked), remark=remark), states)
+        return TurnMemory(recalled=recalled, blocked=list(blocked), remark=remark), states
 
 
 def deduplicate(recollections: Iterable[RecalledMemory], *, without: Collection[UUID]) -> list[RecalledMemory]:
@@ -108,15 +100,6 @@ log = logging.getLogger(__name__)
 
 SESSION_NOTES = "session_notes"
 """Key of the session state: notes on the current session."""
-
-
-@dataclass(frozen=True)
-class RecallOutcome:
-    """Result of the recall for one message."""
-
-    memory: TurnMemory
-    note: Message | None = None
-    """Hidden message that was stored directly above it."""
 
 
 class RecallService:
@@ -142,8 +125,8 @@ class RecallService:
         self._indexing = indexing
         self._preferences = preferences
 
-    async def recall(self, turn: TurnContext, model: LoadedModel) -> RecallOutcome:
-        """Return what the turn's question recalls, stored with it.
+    async def recall(self, turn: TurnContext, model: LoadedModel) -> tuple[TurnMemory, Message | None]:
+        """Return what the turn's question recalls, stored with it, and the hidden message that was stored directly above it.
 
         An error while memories are read does not prevent the reply: nothing is recalled, and a warning is logged.
         """
@@ -151,9 +134,9 @@ class RecallService:
             return await self._recall(turn, model)
         except LetheError as error:
             log.warning("Nothing could be remembered in this turn: %s", error)
-            return RecallOutcome(TurnMemory(degradations=[Degradation(kind=DegradationKind.RECALL_FAILED)]))
+            return TurnMemory(degradations=[Degradation(kind=DegradationKind.RECALL_FAILED)]), None
 
-    async def _recall(self, turn: TurnContext, model: LoadedModel) -> RecallOutcome:
+    async def _recall(self, turn: TurnContext, model: LoadedModel) -> tuple[TurnMemory, Message | None]:
         if turn.rows.has_pending:
             await self._indexing.index_pending()
         context, question = await self._recall_contexts.build_for_turn(turn, model.context), turn.user_message
@@ -166,24 +149,24 @@ class RecallService:
         # place before, of which only the ids are stored.
         is_incognito = turn.session.is_incognito  # nothing of it is stored or counts
         if is_incognito or not turn.rows.is_newest or turn.rows.turn.memory is not None:
-            memory = (await self._select(replace(context, states={}))).memory
+            memory, _states = await self._select(replace(context, states={}))
             memory = memory.model_copy(update={"degradations": list(context.degradations)})
             if not is_incognito:
                 await self._turn_memories.save_turn(question.id, self._to_stored(memory))
-            return RecallOutcome(memory)
+            return memory, None
         initiative = await self._proactive.choose(context, question, turn.rows.turn_position)
         if initiative.prunable:
             context = replace(context, memories=context.memories.exclude(initiative.prunable))
-        result = await self._select(context)
-        return await run_to_completion(self._store(context, question, initiative, result))
+        memory, states = await self._select(context)
+        return await run_to_completion(self._store(context, question, initiative, memory, states))
 
-    async def _select(self, context: RecallContext) -> RecallResult:
-        """Return the recalled memories, with text from the internet quoted as untrusted."""
-        result = await self._selection.select(context)
-        if not result.memory.recalled:
-            return result
-        recalled = await self._untrusted_memories.quote_recalled(result.memory.recalled, context.memories.by_guid)
-        return replace(result, memory=result.memory.model_copy(update={"recalled": recalled}))
+    async def _select(self, context: RecallContext) -> tuple[TurnMemory, dict[str, object]]:
+        """Return what a turn recalls, with text from the internet quoted as untrusted, and the session state to store."""
+        memory, states = await self._selection.select(context)
+        if not memory.recalled:
+            return memory, states
+        recalled = await self._untrusted_memories.quote_recalled(memory.recalled, context.memories.by_guid)
+        return memory.model_copy(update={"recalled": recalled}), states
 
     def _to_stored(self, memory: TurnMemory) -> TurnMemory:
         """Return what is stored of a recall."""
@@ -195,8 +178,13 @@ class RecallService:
         return without_deleted(stored.memory, stored.deleted_ids) if stored.memory is not None else None
 
     async def _store(
-        self, context: RecallContext, question: Message, initiative: ProactiveTurn, result: RecallResult
-    ) -> RecallOutcome:
+        self,
+        context: RecallContext,
+        question: Message,
+        initiative: ProactiveTurn,
+        memory: TurnMemory,
+        recall_states: Mapping[str, object],
+    ) -> tuple[TurnMemory, Message | None]:
         """Store the hidden message, the recalled memories and every change of state in one transaction."""
         session, before = context.session, context.states
         hidden_message = initiative.message
@@ -211,26 +199,26 @@ class RecallService:
             notes = update_notes(to_utterances([*context.history[-1:], question]), stored_notes)
             notes_block, states = build_notes_block(notes), {SESSION_NOTES: notes} if notes != stored_notes else {}
         if hidden_message is not None:
-            announced = [memory.memory for memory in initiative.recalled]
+            announced = [recollection.memory for recollection in initiative.recalled]
             states[ANNOUNCED] = with_announced(before.get(ANNOUNCED), announced, hidden_message.id)
         # Of this message, without what is only still active and what opens a session.
         newly_recalled = [
-            memory.memory
-            for memory in result.memory.recalled
-            if memory.way not in LASTING and memory.way is not RecallWay.OPENING and not memory.world
+            recollection.memory
+            for recollection in memory.recalled
+            if recollection.way not in LASTING and recollection.way is not RecallWay.OPENING and not recollection.world
         ]
         # An empty value is stored only to replace another.
         changed_states = {
-            key: value for key, value in result.states.items() if value != before.get(key) and (value or before.get(key))
+            key: value for key, value in recall_states.items() if value != before.get(key) and (value or before.get(key))
         }
         proactive_states, app_state = await self._proactive.changes_of(context, initiative)
         effects = TurnEffects(
             persona_id=session.persona_id,
             session=session.guid,
             message=question.id,
-            memory=result.memory.model_copy(
+            memory=memory.model_copy(
                 update={
-                    "recalled": [*initiative.recalled, *result.memory.recalled],
+                    "recalled": [*initiative.recalled, *memory.recalled],
                     "session_notes": notes_block,
                     "mood": initiative.mood,
                     "degradations": list(context.degradations),
@@ -246,7 +234,7 @@ class RecallService:
         )
         note = await self._turn_memories.save_effects(replace(effects, memory=self._to_stored(effects.memory)))
         self._memory_cache.apply_effects(effects)
-        return RecallOutcome(effects.memory, note)
+        return effects.memory, note
 
 
 def objections_key(persona_id: str) -> tuple[str, str]:

@@ -68,6 +68,13 @@ class RecallContext:
     """What the recall cannot use: the embedding if there is something to compare with, but no model that is ready."""
     announced: frozenset[UUID] = frozenset()
     """Memories that are in the history because the persona brought them up."""
+    is_search: bool = False
+    """True for a search of the user or a tool: names count as words, and nothing is kept back."""
+
+    @property
+    def query(self) -> str:
+        """Text that is embedded and searched with."""
+        return self.text[:MAX_QUESTION_CHARACTERS]
 
     @property
     def in_view(self) -> set[UUID]:
@@ -86,9 +93,16 @@ class RecallContext:
 
     @property
     def speaker_names(self) -> tuple[str, ...]:
-        """Names of the speakers. The placeholder user persona is left out, because its name is a common word."""
-        names = self.participants.names
-        return names if self.participants.user is DEFAULT_USER else (*names, self.participants.user.name)
+        """Names of the speakers, which are ignored in matching, because they occur in nearly every memory. The placeholder user
+        persona is left out, because its name is a common word.
+        """
+        names = self.persona_names
+        return names if self.is_search or self.participants.user is DEFAULT_USER else (*names, self.participants.user.name)
+
+    @property
+    def persona_names(self) -> tuple[str, ...]:
+        """Names of those speakers that are personas; their statements about the user are no evidence."""
+        return () if self.is_search else self.participants.names
 
     @property
     def shows_dates(self) -> bool:
@@ -161,8 +175,8 @@ class RecallContexts:
         turn = replace(turn.with_user_message(_build_unsent_message(session_id, text)), prefix=stored_prefix(turn.rows.states))
         return await self.build_for_turn(turn, USUAL_CONTEXT)
 
-    async def build_for_new_session(self, persona_id: str, text: str) -> RecallContext:
-        """Return the recall context of a session that would begin with a message. Raise FileError."""
+    async def build_for_new_session(self, persona_id: str, text: str, *, is_search: bool = False) -> RecallContext:
+        """Return the recall context of a session that would begin with a message, or of a search. Raise FileError."""
         participants = await self._participants.load_for_persona(persona_id)
         session = ChatSession(persona_id=persona_id)
         question = _build_unsent_message(session.guid, text)
@@ -180,17 +194,18 @@ class RecallContexts:
             context=USUAL_CONTEXT,
             app_state=await self._turn_loader.app_state_of(persona_id),
             notebooks=await self._turn_loader.notebooks_of(persona_id),
+            is_search=is_search,
         )
         return await self._with_embedding(recall_context)
 
     async def _with_embedding(self, context: RecallContext) -> RecallContext:
         """Return the context with the embedding of its text, if there is anything to compare it with."""
-        if not self._preferences.current.rag_enabled or not context.text.strip():
+        if context.is_search or not self._preferences.current.rag_enabled or not context.text.strip():
             return context
         comparable = context.memories.in_group("waiting") or context.notebooks
         if not comparable and not await self._memory_index.has_passages(context.owners):
             return context
-        embedding = await self._memory_index.embed_query(context.text[:MAX_QUESTION_CHARACTERS], context.speaker_names)
+        embedding = await self._memory_index.embed_query(context.query, context.speaker_names)
         degradations = [Degradation(kind=DegradationKind.NO_EMBEDDINGS)] if embedding is None else []
         return replace(context, embedding=embedding, degradations=degradations)
 

@@ -12,7 +12,6 @@ from uuid import UUID
 from pydantic import TypeAdapter
 
 from lethe_app.brain.dreams.preferences import strong_pattern_ids
-from lethe_app.brain.lore.evaluation import Evaluation
 from lethe_app.brain.lore.state import LoreState
 from lethe_app.brain.recall.keyword_recall import KeywordRecall, KeywordRecallResult, build_recollection
 from lethe_app.domain.memory import MemoryType, MemoryUnit
@@ -22,9 +21,15 @@ from lethe_app.prompt.untrusted_text import UntrustedTextQuoter
 from lethe_app.services.documents.knowledge_base import DocumentHit, DocumentQuery, KnowledgeBase
 from lethe_app.services.memory import lore
 from lethe_app.services.memory.lore import LoreService
-from lethe_app.services.memory.recall_context import MAX_QUESTION_CHARACTERS, RecallContext
-from lethe_app.services.memory.search import DEPTH, MemoryQuery, format_session, is_recallable, reasons_of, recall_unit
-from lethe_app.services.memory.time_search import TimeSearch
+from lethe_app.services.memory.recall_context import RecallContext
+from lethe_app.services.memory.search import (
+    DEPTH,
+    MemorySearch,
+    format_session,
+    is_recallable,
+    reasons_of,
+    recall_unit,
+)
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.scheduling.offload import offload_if_large
 from lethe_app.services.stored_values import read_stored
@@ -85,11 +90,13 @@ class LoreRecaller:
         if not context.session_worlds.worlds and not stored.entries:
             return RecallCandidates()
         evaluation = await self._lore.evaluate(context.session_worlds, context.window, stored, context.turn, context.context)
+        states = evaluation.state.entries.items()
+        cooling_down = {guid for guid, state in states if state.is_cooling_down(context.turn.number)}
         return RecallCandidates(
             lore.recalled_entries(evaluation),
             lore.blocked_entries(evaluation),
             {LORE_STATE: evaluation.state.model_dump(mode="json")},
-            closed_entries=closed_entries(context, stored, evaluation),
+            closed_entries=cooling_down.union(blocked.entry.guid for blocked in evaluation.blocked),
         )
 
 
@@ -128,8 +135,8 @@ class KeywordRecaller:
 class SemanticRecaller:
     """Recall sessions, facts, memories and World Info entries by meaning, or by a time that the message asks for."""
 
-    def __init__(self, time_search: TimeSearch, preferences: Preferences) -> None:
-        self._time_search = time_search
+    def __init__(self, memory_search: MemorySearch, preferences: Preferences) -> None:
+        self._memory_search = memory_search
         self._preferences = preferences
 
     async def candidates(self, context: RecallContext, earlier: Sequence[RecallCandidates]) -> RecallCandidates:
@@ -137,24 +144,8 @@ class SemanticRecaller:
         if not settings.rag_enabled or not context.text.strip():
             return RecallCandidates()
         closed_ids = {guid for candidates in earlier for guid in candidates.closed_entries}
-        query = MemoryQuery(
-            persona_id=context.session.persona_id,
-            text=context.text[:MAX_QUESTION_CHARACTERS],
-            moment=context.moment,
-            session_worlds=context.session_worlds,
-            memories=context.memories.by_guid,
-            in_view=context.in_view,
-            summarised_sessions=context.summarised_sessions,
-            facts_in_prompt={fact.guid for fact in context.prefix.facts} if context.prefix else set(),
-            silent_types=settings.silent_types,
-            speaker_names=context.speaker_names,
-            persona_names=context.participants.names,
-            shows_dates=context.shows_dates,
-            embedding=context.embedding,
-            may_recall_entry=lambda entry: entry.guid not in closed_ids and entry.delay <= context.turn.message_count,
-        )
-        found = await self._time_search.search(query, settings.rag_entries, session=context.session)
-        return RecallCandidates(found.recollections, remark=found.remark)
+        found, remark = await self._memory_search.search(context, settings.rag_entries, closed_ids)
+        return RecallCandidates(found, remark=remark)
 
 
 class ConstantRecaller:
@@ -260,17 +251,6 @@ def active_spans(
     return {str(guid): span for guid, span in spans.items() if guid not in replaced}
 
 
-def closed_entries(context: RecallContext, stored: LoreState, evaluation: Evaluation) -> set[UUID]:
-    """Return the entries that a rule of their world keeps back: the blocked ones, and those in their cooldown."""
-    turn_number = context.turn.number
-    cooling_down = {
-        guid
-        for guid, record in stored.entries.items()
-        if record.is_relevant_in(turn_number) and record.is_cooling_down(turn_number)
-    }
-    return {blocked.entry.guid for blocked in evaluation.blocked} | cooling_down
-
-
 def _load_active_spans(context: RecallContext) -> dict[UUID, tuple[int, int]]:
     """Return the memories that stay active in this turn. Records of this or a later turn are ignored; they occur when a turn
     was undone and is run again.
@@ -297,13 +277,7 @@ class DocumentRecaller:
         count = self._preferences.current.document_entries
         if not count:
             return RecallCandidates()
-        query = DocumentQuery(
-            context.text[:MAX_QUESTION_CHARACTERS],
-            context.owners,
-            context.moment,
-            context.embedding,
-            context.speaker_names,
-        )
+        query = DocumentQuery(context.query, context.owners, context.moment, context.embedding, context.speaker_names)
         hits = [hit for hit in await self._knowledge_base.search(query, count) if hit.is_sure]
         if not hits:
             return RecallCandidates()

@@ -1,29 +1,37 @@
-"""Semantic search over everything a persona remembers; the hits become recollections with their reasons."""
+"""Search over everything a persona remembers, by meaning and by a time that the text asks for; hits become recollections with
+their reasons.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+import asyncio
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from lethe_app.brain.recall.explicit_requests import find_requested_topic
 from lethe_app.brain.recall.memory_text import format_memory, one_line, text_form
+from lethe_app.brain.recall.time_requests import TimelineEnd, TimeRequest, find_time_request
+from lethe_app.brain.summary import digest
+from lethe_app.brain.text.utterance import to_utterances
 from lethe_app.config.settings import Settings
-from lethe_app.domain.chat import ChatSession
+from lethe_app.dates.arithmetic import local_date
+from lethe_app.dates.expressions import TimeExpression
+from lethe_app.dates.ranges import Range
+from lethe_app.domain.chat import ChatSession, Message, SessionSummary
+from lethe_app.domain.clock import spell_date, spell_day
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
-from lethe_app.domain.passage import Passage, PassageKind, TextEmbedding
+from lethe_app.domain.passage import Passage, PassageKind
 from lethe_app.domain.recall import LOGGED, OUTDATED, Reason, ReasonKind, RecalledMemory, RecallLead, RecallWay
-from lethe_app.domain.worldinfo import WorldEntry
 from lethe_app.errors import StorageError
 from lethe_app.retrieval.memory_index import MemoryIndex
 from lethe_app.retrieval.ranking import PassageLead as Evidence
 from lethe_app.retrieval.ranking import RankedSource
-from lethe_app.services.indexing.worlds import owner_of_world
 from lethe_app.services.memory.lore import recall_entry
+from lethe_app.services.memory.recall_context import RecallContext
 from lethe_app.services.preferences import Preferences
-from lethe_app.services.session_worlds import SessionWorlds
 from lethe_app.services.untrusted_memories import MAX_MEMORY_CHARACTERS, truncate_to_sentences
 from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.index.passages import Passages
@@ -38,45 +46,33 @@ MAX_SUMMARY_CHARACTERS = 700
 EXTRA_HITS = 8
 """Hits searched in addition to those wanted, because some may not be recalled now."""
 
+MAX_SESSIONS = 100_000
+"""Maximum number of sessions read for a request; higher than any real number of sessions."""
+NIGHT_END_HOUR = 5
+"""Hour up to which a session that continues past midnight belongs to the day before."""
+DAY_BREAK = timedelta(hours=6)
+"""Gap between messages after which a message belongs to its own calendar day."""
+MAX_LISTED_SESSIONS = 6
+"""Maximum number of further sessions of the time that are listed by title."""
+MAX_DAYS_BEFORE = timedelta(days=183)
+"""A date earlier than this before the first session is not taken for a date of sessions."""
+MIN_PRIORITY = 10
+"""Minimum priority of a memory that was asked for by its time; others are dropped first if the token budget is short."""
+
 
 @dataclass(frozen=True)
-class MemoryQuery:
-    """Query to the memory of a persona, with the state that restricts the results."""
+class _ChosenSessions:
+    """Sessions that match a request."""
 
-    persona_id: str
-    text: str
-    moment: datetime
-    session_worlds: SessionWorlds
-    memories: Mapping[UUID, MemoryUnit]
-    """Memories of the persona by guid, without sessions, facts and World Info entries."""
-    in_view: Collection[UUID] = field(default_factory=tuple)
-    """Sessions that are in the prompt in full."""
-    summarised_sessions: Collection[UUID] = field(default_factory=tuple)
-    """Sessions whose summaries are in the prompt; of these only the lines that led to the hit are recalled."""
-    facts_in_prompt: Collection[UUID] = field(default_factory=tuple)
-    """Facts that are in the prompt."""
-    silent_types: Collection[str] = field(default_factory=tuple)
-    """Types of memories that are not recalled by their content."""
-    speaker_names: Collection[str] = field(default_factory=tuple)
-    """Names of the speakers. They are ignored in matching, because they occur in nearly every memory."""
-    persona_names: Collection[str] = field(default_factory=tuple)
-    """Names of those speakers that are personas; their statements about the user are no evidence."""
-    shows_dates: bool = True
-    """True if the persona wants dates with sessions."""
-    embedding: TextEmbedding | None = None
-    may_recall_entry: Callable[[WorldEntry], bool] = lambda _entry: True
-    """Predicate: True if a World Info entry may be recalled now. One in its cooldown, or kept back by a rule, is not
-    recalled by meaning either.
-    """
-
-    @property
-    def owners(self) -> list[str]:
-        """Owners of the passages that are searched."""
-        return [self.persona_id, *map(owner_of_world, self.session_worlds.worlds)]
+    sessions: tuple[SessionSummary, ...] = ()
+    days: Range | None = None
+    """Days asked for, if any."""
+    leads: dict[UUID, list[RecallLead]] = field(default_factory=dict)
+    """Lines about the topic, by session."""
 
 
 class MemorySearch:
-    """Search memories. Nothing is changed, neither durations nor counts."""
+    """Search memories by meaning and time. Nothing is changed, neither durations nor counts."""
 
     def __init__(
         self,
@@ -92,23 +88,49 @@ class MemorySearch:
         self._session_store = session_store
         self._fact_store = fact_store
 
-    async def search(self, query: MemoryQuery, count: int, *, only_sure: bool = True) -> list[RecalledMemory]:
-        """Return the best `count` memories for the text; with `only_sure` only hits above the threshold, or about a topic it
-        asks for.
+    async def search(
+        self, context: RecallContext, count: int, closed_entries: Collection[UUID] = (), *, only_sure: bool = True
+    ) -> tuple[list[RecalledMemory], str]:
+        """Return the best `count` memories for the text, sessions of a time it asks for first, and a remark for the prompt
+        about that time, such as that there was no session.
+
+        If the message asks for single days, sessions of other days are left out. So are `closed_entries`, World Info entries
+        that a rule keeps back. With `only_sure` only hits above the threshold are found, or about a topic the text asks for.
         """
-        if count == 0 or not await self._memory_index.has_passages(query.owners):
+        request = find_time_request(context.query, context.moment.astimezone().date(), context.speaker_names)
+        others = await self._search_by_meaning(context, count, closed_entries, only_sure=only_sure)
+        if request is None or count == 0:
+            return others, ""
+        before_now = context.session.model_copy(update={"added": context.moment})
+        earlier_sessions = await self._session_store.sessions_before(before_now, MAX_SESSIONS)
+        sessions = sorted(earlier_sessions, key=lambda summary: summary.started)
+        chosen = await self._choose_sessions(request, sessions, context)
+        dated_recollections = [await self._recall_session(summary, chosen, request) for summary in chosen.sessions[:count]]
+        if chosen.sessions or (request.times and request.is_exact and request.topic is None):
+            others = [recollection for recollection in others if recollection.category is not MemoryType.CHAT_SESSION]
+        is_current = chosen.days is not None and await self._has_current_messages_on(context.session, chosen.days)
+        remark = self._build_remark(request, chosen, sessions, count, is_current=is_current)
+        return [*dated_recollections, *others][:count], remark
+
+    # By meaning
+
+    async def _search_by_meaning(
+        self, context: RecallContext, count: int, closed_entries: Collection[UUID], *, only_sure: bool
+    ) -> list[RecalledMemory]:
+        """Return the best `count` memories for the text."""
+        if count == 0 or not await self._memory_index.has_passages(context.owners):
             return []
         results = await self._memory_index.search(
-            query.owners,
-            query.text,
+            context.owners,
+            context.query,
             limit=count + EXTRA_HITS,
-            at=query.moment,
-            excluded=query.in_view,
-            embedding=query.embedding,
-            participants=query.speaker_names,
-            personas=query.persona_names,
+            at=context.moment,
+            excluded=context.in_view,
+            embedding=context.embedding,
+            participants=context.speaker_names,
+            personas=context.persona_names,
         )
-        topic = find_requested_topic(query.text, query.speaker_names)
+        topic = find_requested_topic(context.query, context.speaker_names)
         # Uncertain hits are dropped before their passages are read, unless the message asks about a topic they may contain.
         hits = [hit for hit in results.hits if hit.is_sure or not only_sure or topic]
         texts = await self._passages.read([lead.passage for hit in hits for lead in hit.leads])
@@ -118,35 +140,38 @@ class MemorySearch:
             hits = [hit for hit in hits if hit.is_sure or hit.source in on_topic]
         recollections: list[RecalledMemory] = []
         for hit in hits:
-            recollection = await self._recall_hit(query, hit, texts)
-            if recollection is not None and len(recollections) < count:
+            recollection = await self._recall_hit(context, hit, texts)
+            if recollection is not None and recollection.memory not in closed_entries and len(recollections) < count:
                 reasons = [Reason(kind=ReasonKind.ASKED_FOR), *recollection.because]
                 asked_for = recollection.model_copy(update={"because": reasons})
                 recollections.append(asked_for if hit.source in on_topic else recollection)
         return recollections
 
-    async def _recall_hit(self, query: MemoryQuery, hit: RankedSource, texts: Mapping[int, Passage]) -> RecalledMemory | None:
+    async def _recall_hit(
+        self, context: RecallContext, hit: RankedSource, texts: Mapping[int, Passage]
+    ) -> RecalledMemory | None:
         """Return the recollection of a hit; None if its source is deleted or may not be recalled."""
         leads, because = await self._add_successors(leads_of(hit, texts)), reasons_of(hit)
         evidence = {"leads": leads, "score": hit.score, "likelihood": hit.likelihood}
-        if hit.source in query.memories:
-            memory = query.memories[hit.source]
-            is_allowed = memory.category not in query.silent_types and is_recallable(memory, query.moment)
+        if (memory := context.memories.by_guid.get(hit.source)) is not None:
+            silent_types = () if context.is_search else self._preferences.current.silent_types
+            is_allowed = memory.category not in silent_types and is_recallable(memory, context.moment)
             return recall_unit(memory, RecallWay.MEANING, because, **evidence) if is_allowed else None
-        world_entry = query.session_worlds.find_entry(hit.source)
+        world_entry = context.session_worlds.find_entry(hit.source)
         if world_entry is not None:
-            if not is_recallable(world_entry[1], query.moment) or not query.may_recall_entry(world_entry[1]):
+            is_delayed = world_entry[1].delay > context.turn.message_count and not context.is_search
+            if is_delayed or not is_recallable(world_entry[1], context.moment):
                 return None
             return recall_entry(*world_entry, RecallWay.MEANING, because).model_copy(update=evidence)
         with suppress(StorageError):
             session = await self._session_store.session(hit.source)
             way = RecallWay.FACT if leads and leads[0].kind == PassageKind.FACT else RecallWay.MEANING
-            omits_summary = session.guid in query.summarised_sessions
-            text = format_session(session, leads, shows_dates=query.shows_dates, omits_summary=omits_summary)
+            omits_summary = session.guid in context.summarised_sessions
+            text = format_session(session, leads, shows_dates=context.shows_dates, omits_summary=omits_summary)
             return recall_unit(session, way, because, text=text, position_index=DEPTH, **evidence)
         with suppress(StorageError):
             fact = await self._fact_store.get(hit.source)
-            if fact.guid not in query.facts_in_prompt:
+            if context.prefix is None or all(fact.guid != known.guid for known in context.prefix.facts):
                 values = {"memory": fact.guid, "category": MemoryType.GENERAL, "text": one_line(fact.fact), **evidence}
                 return RecalledMemory.model_validate({"way": RecallWay.FACT, "because": because, **values})
         return None
@@ -162,6 +187,137 @@ class MemorySearch:
             *(RecallLead(kind=PassageKind.FACT.value, text=fact.fact, origin=guid) for guid, fact in successor_facts.items()),
             *(lead.model_copy(update={"is_outdated": True}) for lead in leads if lead.origin in successors),
         ]
+
+    # By time
+
+    async def _choose_sessions(
+        self, request: TimeRequest, sessions: Sequence[SessionSummary], context: RecallContext
+    ) -> _ChosenSessions:
+        days, found = None, list(sessions)
+        if request.times:
+            days, found = await self._select_sessions_at(request.times[0], sessions)
+            for time in request.times[1:]:
+                found += [summary for summary in (await self._select_sessions_at(time, sessions))[1] if summary not in found]
+        if request.topic is None:
+            return _ChosenSessions(tuple(_sort_sessions(request, found, days)), days)
+        leads = await self._find_topic_leads(context, request, [summary.guid for summary in found])
+        on_topic = [summary for summary in found if summary.guid in leads]
+        if request.edge is None and not on_topic:  # asked about something, on days on which other things were said
+            return _ChosenSessions(tuple(_sort_sessions(request, found, days)), days)
+        return _ChosenSessions(tuple(_sort_sessions(request, on_topic, days)), days, leads)
+
+    async def _select_sessions_at(
+        self, time: TimeExpression, sessions: Sequence[SessionSummary]
+    ) -> tuple[Range, list[SessionSummary]]:
+        """Return the likeliest days of a time that have sessions, and those sessions."""
+        for days in time.ranges:
+            if found := [summary for summary in sessions if await self._has_messages_on(summary, days, is_night=time.is_night)]:
+                return days, found
+        return time.ranges[0], []
+
+    async def _has_messages_on(self, summary: SessionSummary, days: Range, *, is_night: bool) -> bool:
+        started, ended = summary.started.astimezone(), summary.last_activity
+        if is_night and started.date() == days[1] + timedelta(days=1) and started.hour < NIGHT_END_HOUR:
+            return True
+        first, last = local_date(summary.started), local_date(ended)
+        if first > days[1] or last < days[0]:
+            return False
+        return days[0] <= first or bool(await self._load_messages_on(summary, days))
+
+    async def _load_messages_on(self, summary: SessionSummary, days: Range) -> list[Message]:
+        """Return the messages of these days; a message after midnight without a pause belongs to the evening before."""
+        found: list[Message] = []
+        day, previous_time = None, None
+        for message in await self._session_store.page(summary.guid, 0, summary.messages):
+            if message.hidden:
+                continue
+            time, calendar_day = message.time.astimezone(), local_date(message.time)
+            is_past_midnight = (
+                previous_time is not None and message.time - previous_time < DAY_BREAK and time.hour < NIGHT_END_HOUR
+            )
+            day = day if is_past_midnight and day is not None else calendar_day
+            previous_time = message.time
+            if days[0] <= day <= days[1]:
+                found.append(message)
+        return found
+
+    async def _has_current_messages_on(self, current_session: ChatSession, days: Range) -> bool:
+        """Return whether the current session has messages on these days; then no remark says that there was no session."""
+        first = local_date(current_session.added)
+        return (
+            first <= days[1]
+            and current_session.leaf_id is not None
+            and days[0] <= local_date((await self._session_store.newest_messages(current_session.guid, 1))[0].time)
+        )
+
+    async def _find_topic_leads(
+        self, context: RecallContext, request: TimeRequest, guids: Sequence[UUID]
+    ) -> dict[UUID, list[RecallLead]]:
+        """Return the lines about the topic by session, for those of the sessions that have any."""
+        if request.topic is None or not guids:
+            return {}
+        found = await self._memory_index.search(
+            [context.session.persona_id],
+            context.query,
+            limit=len(guids),
+            at=context.moment,
+            allowed_sources=set(guids),
+            embedding=context.embedding,
+            participants=context.speaker_names,
+        )
+        texts = await self._passages.read([lead.passage for hit in found.hits for lead in hit.leads])
+        leads = {hit.source: leads_of(hit, texts) for hit in found.hits}
+        return {guid: lines for guid, lines in leads.items() if request.topic.is_covered_by(line.text for line in lines)}
+
+    # Text of the results
+
+    async def _recall_session(self, summary: SessionSummary, chosen: _ChosenSessions, request: TimeRequest) -> RecalledMemory:
+        record, leads = await self._load_summarised(summary, chosen.days), chosen.leads.get(summary.guid, [])
+        words = request.times[0].words if request.times else "the first" if request.edge is TimelineEnd.FIRST else "the last"
+        return recall_unit(
+            record,
+            RecallWay.TIME,
+            [Reason(kind=ReasonKind.ASKED_TIME, values={"words": words})],
+            text=format_session(record, leads, shows_dates=True),
+            leads=leads,
+            priority=max(record.priority, MIN_PRIORITY),
+            position_index=DEPTH,
+        )
+
+    async def _load_summarised(self, session_summary: SessionSummary, days: Range | None) -> ChatSession:
+        """Return the session with a summary; for one of several days, of the days asked for."""
+        record = await self._session_store.session(session_summary.guid)
+        is_long = days is not None and session_summary.last_activity - session_summary.started > timedelta(days=1)
+        messages = await self._load_messages_on(session_summary, days) if is_long and days is not None else []
+        if messages:
+            summary = await asyncio.to_thread(digest.build_summary, to_utterances(messages))
+            return record.model_copy(update={"content": summary, "added": messages[0].time, "end_time": messages[-1].time})
+        if not record.content.strip():
+            lines = to_utterances(await self._session_store.page(session_summary.guid, 0, session_summary.messages))
+            record = record.model_copy(update={"content": await asyncio.to_thread(digest.build_summary, lines)})
+        return record
+
+    def _build_remark(
+        self, request: TimeRequest, chosen: _ChosenSessions, sessions: Sequence[SessionSummary], count: int, *, is_current: bool
+    ) -> str:
+        """Return the remark that there was no session on a day, or which other sessions there were; empty if there is
+        nothing to add.
+        """
+        if chosen.sessions:
+            further = chosen.sessions[count:][:MAX_LISTED_SESSIONS] if chosen.days is not None else ()
+            titles = [f"“{one.title or 'untitled'}” ({spell_date(local_date(one.started))})" for one in further]
+            return f"Other conversations of that time: {', '.join(titles)}." if titles else ""
+        if is_current or (request.edge is not None and request.topic is not None):
+            return ""
+        if not sessions:
+            return "This is the first conversation; there was none before it."
+        if not request.is_exact or chosen.days is None:
+            return ""
+        day, first = chosen.days[0], local_date(sessions[0].started)
+        if day < first - MAX_DAYS_BEFORE:  # too far back to be meant of conversations
+            return ""
+        first_session_note = f" The first one was on {spell_date(first)}." if day < first else ""
+        return f"There was no conversation on {spell_day(day)}.{first_session_note}"
 
 
 def is_recallable(memory: MemoryUnit, moment: datetime) -> bool:
@@ -251,3 +407,20 @@ def reasons_of(hit: RankedSource) -> list[Reason]:
     if not reasons and (shared := list(dict.fromkeys(word for lead in hit.leads for word in lead.words))):
         reasons = [Reason(kind=ReasonKind.SHARED_WORDS, values={"words": ", ".join(shared), "count": len(shared)})]
     return [Reason(kind=ReasonKind.TIME, values={"words": hit.time_words}), *reasons] if hit.time_words else reasons
+
+
+def _sort_sessions(request: TimeRequest, sessions: Sequence[SessionSummary], days: Range | None) -> list[SessionSummary]:
+    """Return the sessions in order: only the first or last if asked for; those of one day by time; for “two weeks ago” the
+    nearest first; else the newest first.
+    """
+    ordered = sorted(sessions, key=lambda summary: summary.started)
+    if request.edge is TimelineEnd.FIRST:
+        return ordered[:1]
+    if request.edge is TimelineEnd.LAST:
+        return ordered[::-1][request.skipped : request.skipped + 1]
+    if days is None or days[0] == days[1]:
+        return ordered
+    if request.times[0].words.endswith(("ago", "back")):
+        middle = days[0] + (days[1] - days[0]) / 2
+        return sorted(ordered, key=lambda summary: abs((local_date(summary.started) - middle).days))
+    return ordered[::-1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -10,8 +11,10 @@ from typing import Any
 from uuid import UUID
 
 from lethe_app.brain.text.utterance import is_visible_speech
+from lethe_app.config.options import ModelChoices
 from lethe_app.config.settings import Settings
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
+from lethe_app.domain.clock import now
 from lethe_app.domain.model import LoadedModel
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import SystemPreset
@@ -20,12 +23,14 @@ from lethe_app.domain.recall import LOGGED, TurnMemory
 from lethe_app.errors import FileError, PromptTooLong, StorageError
 from lethe_app.prompt.budget import PROTECTED_MESSAGES, REREAD_TARGET
 from lethe_app.prompt.builder import PromptRequest, build_prompt
+from lethe_app.prompt.control_tokens import ControlTokenFilter
+from lethe_app.prompt.format.instruct import RendererChoice, choose_renderer
+from lethe_app.prompt.format.thinking import ThinkingMarkers
 from lethe_app.prompt.format.tool_calls import with_tools
 from lethe_app.prompt.macros import MacroContext, expand
 from lethe_app.services.library import Library
 from lethe_app.services.participants import FillMacros, MacroPosition, Participants
 from lethe_app.services.preferences import Preferences
-from lethe_app.services.prompting.model_format import ModelFormats
 from lethe_app.services.prompting.prefixes import StablePrefixes
 from lethe_app.services.prompting.tool_messages import limit_tool_pairs, to_tool_turn
 from lethe_app.services.prompting.turn_context import (
@@ -57,6 +62,49 @@ class InstructionFile:
             except (OSError, UnicodeDecodeError) as error:
                 raise FileError(file, f"it cannot be read: {error}") from error
         return self._text
+
+
+@dataclass(frozen=True)
+class ChatFormat:
+    """Chat format of a loaded model."""
+
+    model: LoadedModel
+    instruct: str
+    thinking: ThinkingMarkers | None
+    """Markers around its thinking; None if the user set none."""
+    choice: RendererChoice
+    control_filter: ControlTokenFilter
+
+
+class ModelFormats:
+    """Choose the format of the loaded model, once per model and choice of the user."""
+
+    def __init__(self, library: Library, preferences: Preferences) -> None:
+        self._library = library
+        self._preferences = preferences
+        self._format: ChatFormat | None = None
+
+    async def renderer(self, model: LoadedModel) -> RendererChoice:
+        """Return the renderer of a model's chat format."""
+        return (await self.format_of(model)).choice
+
+    async def format_of(self, model: LoadedModel) -> ChatFormat:
+        """Return the chat format of a model. The first call may take two seconds, in a thread, for a hostile template."""
+        name = model.file.path.name
+        choices = self._preferences.current.model_choices.get(name, ModelChoices())
+        instruct = self._preferences.current.instruct if choices.instruct is None else choices.instruct
+        start, end = choices.thinking_start or "", choices.thinking_end or ""
+        thinking = ThinkingMarkers(start, end) if start.strip() and end.strip() else None
+        chat_format = self._format
+        if (
+            chat_format is None
+            or chat_format.model is not model
+            or (chat_format.instruct, chat_format.thinking) != (instruct, thinking)
+        ):
+            presets = list((await self._library.instruct_presets()).values())
+            choice = await asyncio.to_thread(choose_renderer, model, presets, instruct, now(), thinking)
+            chat_format = self._format = ChatFormat(model, instruct, thinking, choice, ControlTokenFilter(model.control_tokens))
+        return chat_format
 
 
 INSTRUCTION = (

@@ -26,8 +26,7 @@ from lethe_app.services.extraction.structured_output import StructuredOutput
 from lethe_app.services.memory.working_memory import WorkingMemory, session_namespace
 from lethe_app.services.participants import Participants
 from lethe_app.services.preferences import Preferences
-from lethe_app.services.prompting.assembler import InstructionFile, ToolPrompt
-from lethe_app.services.prompting.model_format import ModelFormats
+from lethe_app.services.prompting.assembler import InstructionFile, ModelFormats, ToolPrompt
 from lethe_app.services.prompting.tool_messages import results_above
 from lethe_app.services.prompting.turn_context import TurnContext
 from lethe_app.services.sessions.reply_writer import ReplyWriter

@@ -9,17 +9,12 @@ import pytest
 
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import ChatSession
-from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.memory import MemoryType
 from lethe_app.domain.recall import ReasonKind, RecalledMemory, RecallLead, RecallWay
 from lethe_app.retrieval.relevance_gate import BY_MEANING, BY_WORDS
-from lethe_app.services.memory.search import MemoryQuery, MemorySearch, without_forgotten
-from lethe_app.services.session_worlds import SessionWorlds
-from lethe_app.storage.chats.sessions import SessionStore
-from lethe_app.storage.index.passages import Passages
-from lethe_app.storage.memory.facts import FactStore
-from tests.brain.recall.test_explicit_requests import ASKED, KNOWN, PRESENT, SILENT
+from lethe_app.services.memory.search import without_forgotten
+from tests.brain.recall.test_explicit_requests import ASKED, KNOWN, SILENT
 from tests.retrieval.conftest import embed
 from tests.services.turns import MIRA, before_now, spoke
 
@@ -40,14 +35,9 @@ async def session_with_facts(services: AppServices, request: pytest.FixtureReque
 
 
 async def reminded(services: AppServices, text: str) -> list[RecalledMemory]:
-    asking = MemoryQuery(
-        persona_id=MIRA, text=text, moment=now(), session_worlds=SessionWorlds({}), memories={}, speaker_names=PRESENT
-    )
-    database = services.database
-    reminding = MemorySearch(
-        services.memory_index, Passages(database), SessionStore(database), FactStore(database), services.preferences
-    )
-    return await reminding.search(asking, 3)
+    context = await services.recall_contexts.build_for_new_session(MIRA, text)
+    found, _remark = await services.memory_search.search(context, 3)
+    return found
 
 
 @pytest.mark.parametrize("text", ASKED)
