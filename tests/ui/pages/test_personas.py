@@ -340,7 +340,8 @@ async def test_going_back_to_what_is_saved_is_one_step_that_can_be_undone(tmp_pa
         bio_of(page).setFocus()
         write("More. ")
 
-        page.revert_to_saved()
+        page.fill_menu()
+        next(action for action in page.menu.actions() if action.text() == "Revert to saved").trigger()
         assert not page.is_dirty
         press(scene, Qt.Key.Key_Z, CTRL)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from uuid import UUID
-
 from PySide6.QtCore import QObject
 
 from lethe_app.domain.persona import Persona
@@ -70,11 +68,7 @@ class PersonaDeletion(QObject):
             return
         other_ids = [persona.unique_name for persona in await self._library.personas() if persona.unique_name != deleted_id]
         if other_ids:
-            session = await self._newest_session(other_ids)
-            self._context.open_session(session, None)
-
-    async def _newest_session(self, persona_ids: list[str]) -> UUID:
-        newest = [summary for name in persona_ids for summary in (await self._sessions.list(name))[:1]]
-        if newest:
-            return max(newest, key=lambda summary: summary.last_activity).guid
-        return (await self._sessions.new(persona_ids[0])).guid
+            sessions = [summary for name in other_ids for summary in (await self._sessions.list(name))[:1]]
+            newest = max(sessions, key=lambda summary: summary.last_activity, default=None)
+            guid = newest.guid if newest is not None else (await self._sessions.new(other_ids[0])).guid
+            self._context.open_session(guid, None)

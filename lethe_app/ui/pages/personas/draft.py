@@ -81,22 +81,20 @@ class StoredDraft:
 
     def __init__(self, file: Path) -> None:
         self._file = QSettings(str(file), QSettings.Format.IniFormat)
-        self._stored_key = ""
+        self._key = ""
+        """Key of the draft that this page stored; empty if there is none."""
 
     def save_draft(self, draft: Persona, *, is_new: bool) -> None:
         """Store the draft in place of the one this page stored before."""
         if draft.avatar.startswith(PENDING_PREFIX):
             draft = draft.model_copy(update={"avatar": ""})
         stored = {**draft.model_dump(mode="json"), "unique_name": "" if is_new else draft.unique_name}
-        key = _draft_key(str(stored["unique_name"]), is_user=draft.is_user)
-        self._save_drafts({**self._load_drafts(excluded_key=self._stored_key), key: stored})
-        self._stored_key = key
+        self._replace_draft({_draft_key(str(stored["unique_name"]), is_user=draft.is_user): stored})
 
     def delete_draft(self) -> None:
         """Remove the stored draft because everything is saved."""
-        if self._stored_key:
-            self._save_drafts(self._load_drafts(excluded_key=self._stored_key))
-            self._stored_key = ""
+        if self._key:
+            self._replace_draft({})
 
     def load_draft(self, unique_name: str, *, is_user: bool) -> Persona | None:
         """Return the stored draft of a persona, or of a new one if the name is empty; it stays stored until `delete_draft`."""
@@ -105,22 +103,22 @@ class StoredDraft:
             draft = Persona.model_validate(self._load_drafts()[key])
         except (KeyError, ValidationError):  # none, or another program wrote into the file
             return None
-        self._stored_key = key
+        self._key = key
         return draft
 
-    def _load_drafts(self, excluded_key: str = "") -> dict[str, object]:
+    def _load_drafts(self) -> dict[str, object]:
         self._file.sync()
         try:
             drafts = json.loads(str(self._file.value(SETTINGS_KEY, "{}")))
         except ValueError:
             return {}
-        return {name: kept for name, kept in drafts.items() if name != excluded_key} if isinstance(drafts, dict) else {}
+        return drafts if isinstance(drafts, dict) else {}
 
-    def _save_drafts(self, drafts: dict[str, object]) -> None:
-        if drafts:
-            self._file.setValue(SETTINGS_KEY, json.dumps(drafts, ensure_ascii=False))
-        else:
-            self._file.remove(SETTINGS_KEY)
+    def _replace_draft(self, draft: dict[str, object]) -> None:
+        """Store a draft by its key, or none, in place of the one this page stored before."""
+        others = {key: stored for key, stored in self._load_drafts().items() if key != self._key}
+        self._key = next(iter(draft), "")
+        self._file.setValue(SETTINGS_KEY, json.dumps(others | draft, ensure_ascii=False))
         self._file.sync()
 
 

@@ -39,9 +39,9 @@ from lethe_app.ui.pages.personas.fields import (
     user_persona_sections,
 )
 from lethe_app.ui.pages.personas.form import PersonaForm
-from lethe_app.ui.pages.personas.pictures import PENDING_PREFIX, UnsavedAvatars
 from lethe_app.ui.pages.undo_commands import FieldChange
 from lethe_app.ui.widgets.buttons import build_button
+from lethe_app.ui.widgets.card_column import fill_layout
 from lethe_app.ui.widgets.labels import create_text_label
 from lethe_app.ui.widgets.layouts import build_row
 
@@ -62,15 +62,10 @@ class MessageBanner(QFrame):
         """Show a text with (label, action) buttons; without any there is a button that closes the banner."""
         self._label.setText(text)
         self.setAccessibleName(text)
-        while (item := self._row.takeAt(0)) is not None:
-            if (old_button := item.widget()) is not None:
-                old_button.hide()
-                old_button.deleteLater()
-        for title, action in buttons or ((self.tr("Dismiss"), self.hide),):
-            button = build_button(title)
-            button.clicked.connect(self.hide)
+        shown = [build_button(title, self.hide) for title, _action in buttons] or [build_button(self.tr("Dismiss"), self.hide)]
+        for button, (_title, action) in zip(shown, buttons, strict=False):
             button.clicked.connect(lambda _checked=False, action=action: action())
-            self._row.addWidget(button)
+        fill_layout(self._row, shown)
         self.show()
 
 
@@ -108,7 +103,9 @@ class PersonaEditor(Page):
         self.saved: Persona | None = None
         self.shipped: Persona | None = None
         """The persona as shipped with Lethe; None for a persona of the user."""
-        self.pictures, self._stored_draft = UnsavedAvatars(), StoredDraft(draft_file)
+        self.new_avatars: dict[str, bytes | str] = {}
+        """Avatars chosen here, by the name that the draft has for them: the PNG, or its file once it is saved."""
+        self._stored_draft = StoredDraft(draft_file)
         self.is_loaded = self.is_closed = False
         self._save_lock, self._chat_lock = asyncio.Lock(), asyncio.Lock()
         self._is_user_input = self._is_discarded = False
@@ -173,9 +170,9 @@ class PersonaEditor(Page):
             self.undo_stack.push(FieldChange(field_title(name), name, old, value, self._apply_value))
             self._is_user_input = False
 
-    def replace_fields(self, persona: Persona, title: str) -> None:
-        """Set all fields to those of `persona` in a single undo step."""
-        changes = list(self.draft.differing_fields(persona))
+    def replace_fields(self, persona: Persona | None, title: str) -> None:
+        """Set all fields to those of a persona, if there is one, in a single undo step."""
+        changes = list(self.draft.differing_fields(persona)) if persona is not None else []
         if changes:
             self._is_user_input = True
             self.undo_stack.beginMacro(title)
@@ -186,7 +183,8 @@ class PersonaEditor(Page):
 
     def _apply_value(self, name: str, value: object) -> None:
         """Store and show a value; on undo and redo, scroll to its field."""
-        self.draft.values[name] = self.pictures.file_of(str(value)) or value if name == AVATAR else value
+        saved_avatar = self.new_avatars.get(str(value)) if name == AVATAR else None
+        self.draft.values[name] = saved_avatar if isinstance(saved_avatar, str) else value
         self.sheet.set_field(name, value)
         if not self._is_user_input:
             self.sheet.reveal_field(name)
@@ -293,12 +291,10 @@ class PersonaEditor(Page):
     async def finish_draft(self) -> Persona:
         """Return the draft with a newly chosen avatar saved as a file."""
         draft = self.draft.build_persona(self.tr("Unnamed"))
-        if draft.avatar.startswith(PENDING_PREFIX):
-            content = self.pictures.content(draft.avatar)
-            file = self.pictures.file_of(draft.avatar) or await self.services.library.save_picture(draft.name, content or b"")
-            self.pictures.mark_saved(draft.avatar, file)
-            draft = draft.model_copy(update={"avatar": file})
-        return draft
+        avatar = self.new_avatars.get(draft.avatar, draft.avatar)
+        if isinstance(avatar, bytes):
+            avatar = self.new_avatars[draft.avatar] = await self.services.library.save_picture(draft.name, avatar)
+        return draft.model_copy(update={"avatar": avatar})
 
     # trying out
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from functools import partial
 from operator import attrgetter
 from pathlib import Path
 
@@ -14,10 +15,9 @@ from PySide6.QtWidgets import QMenu, QToolButton
 from lethe_app.domain.bundle import BundleScope
 from lethe_app.domain.persona import Persona
 from lethe_app.services.speech.output import SpeechOutput
-from lethe_app.ui.core.avatars import IMAGE_EXTENSIONS
-from lethe_app.ui.core.icons import load_button_icon, load_icon
+from lethe_app.ui.core.avatars import IMAGE_EXTENSIONS, render_avatar, render_portrait
+from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.routes import PersonaRoute
-from lethe_app.ui.core.theme import text_colour_on_accent
 from lethe_app.ui.dialogs.dialogs import run_dialog
 from lethe_app.ui.dialogs.files import ask_for_file, build_name_filter
 from lethe_app.ui.dialogs.image_crop import CropDialog
@@ -27,17 +27,15 @@ from lethe_app.ui.pages.environment import PageEnvironment
 from lethe_app.ui.pages.personas.deletion import PersonaDeletion
 from lethe_app.ui.pages.personas.editor import PersonaEditor, PersonaEditorServices
 from lethe_app.ui.pages.personas.fields import AVATAR, VOICE, field_title
-from lethe_app.ui.pages.personas.pictures import read_picture
+from lethe_app.ui.pages.personas.pictures import AVATAR_SIZE, PENDING_PREFIX, read_picture
 from lethe_app.ui.pages.personas.preview import PersonaPreview
 from lethe_app.ui.pages.voice_choices import VoiceChoices
 from lethe_app.ui.widgets.buttons import IconButton
 from lethe_app.ui.widgets.layouts import build_row
 
-PREVIEW_MIN_LINES, BOTH_MIN_LINES, LONG_LABEL_MIN_LINES, SECTIONS_MIN_LINES = 74, 60, 52, 40
-"""Page widths as multiples of the line height.
-
-From WIDE on the preview is shown at first, below NARROW it replaces the fields, below SHORT the chat button has a short
-label, below TINY the list of sections is hidden.
+PREVIEW_MIN_LINES, BOTH_MIN_LINES = 74, 60
+"""Page widths as multiples of the line height: from which the preview is shown at first, and below which it replaces the
+fields.
 """
 CHAT_SHORTCUT = QKeySequence("Ctrl+Return")
 
@@ -131,19 +129,14 @@ class PersonaPage(PersonaEditor):
         self.subtitle.set_full_text(unsaved_text if is_dirty else "")
         self._save_button.setEnabled(self.is_loaded and (is_dirty or self.saved is None))
         self._chat_button.setEnabled(self.is_loaded)
-        self._update_save_icon()
-        self._update_chat_button()
+        label = self.tr("Chat with draft") if self.is_dirty or self.saved is None else self.tr("Chat")
+        self._chat_button.setText(label)
+        self._chat_button.setToolTip(f"{label}  {CHAT_SHORTCUT.toString(QKeySequence.SequenceFormat.NativeText)}")
         if name:
             self.sheet.form.show_error("name", "")
         self._update_advanced_chip()
         self.show_picture()
         self.preview.update_timer.start()
-
-    def _update_chat_button(self) -> None:
-        is_draft = self.is_dirty or self.saved is None
-        full_label = self.tr("Chat with draft") if is_draft else self.tr("Chat")
-        self._chat_button.setText(full_label if self._width_in_lines() >= LONG_LABEL_MIN_LINES else self.tr("Chat"))
-        self._chat_button.setToolTip(f"{full_label}  {CHAT_SHORTCUT.toString(QKeySequence.SequenceFormat.NativeText)}")
 
     def _update_advanced_chip(self) -> None:
         """Show how many advanced fields are filled in, so that nothing of a card is hidden without a word."""
@@ -154,20 +147,17 @@ class PersonaPage(PersonaEditor):
             self.tr("{text}. Filled in: {names}").format(text=tooltip, names=", ".join(filled)) if filled else tooltip
         )
 
-    def _update_save_icon(self) -> None:
-        """Set the icon's colour, because a disabled button has a different background."""
-        colour = text_colour_on_accent(self.theme.palette) if self._save_button.isEnabled() else self.theme.palette.muted
-        self._save_button.setIcon(load_button_icon("save", colour))
-
     def show_picture(self) -> None:
         """Show the draft's avatar."""
-        persona_id, avatar_name = self.saved.unique_name if self.saved else self.persona_name, str(self.draft.values[AVATAR])
-        path = self.services.library.avatar(Persona(name="?", avatar=avatar_name)) if avatar_name else None
-        pixmap = self.pictures.render_avatar(
-            avatar_name, path, (persona_id, self.persona_name), self.theme.palette, self.devicePixelRatioF()
-        )
-        text = self.tr("Avatar of {name}").format(name=self.persona_name) if avatar_name else self.tr("No avatar")
-        self.sheet.avatar.show_avatar(pixmap, text, is_custom=bool(avatar_name))
+        persona_id, name = self.saved.unique_name if self.saved else self.persona_name, str(self.draft.values[AVATAR])
+        avatar, look = self.new_avatars.get(name, name), (AVATAR_SIZE, self.theme.palette, self.devicePixelRatioF())
+        if isinstance(avatar, bytes):
+            pixmap = render_portrait(avatar, self.persona_name, *look)
+        else:
+            path = self.services.library.avatar(Persona(name="?", avatar=avatar))
+            pixmap = render_avatar(path, persona_id, self.persona_name, *look)
+        text = self.tr("Avatar of {name}").format(name=self.persona_name) if name else self.tr("No avatar")
+        self.sheet.avatar.show_avatar(pixmap, text, is_custom=bool(name))
 
     # saving and leaving
 
@@ -204,7 +194,9 @@ class PersonaPage(PersonaEditor):
         image = await asyncio.to_thread(read_picture, path)
         dialog = CropDialog(self.context.dialog_parent, image, self.theme)
         if await run_dialog(dialog):
-            self.change_field(AVATAR, self.pictures.add_picture(dialog.content))
+            name = f"{PENDING_PREFIX}{len(self.new_avatars) + 1}"
+            self.new_avatars[name] = dialog.content
+            self.change_field(AVATAR, name)
 
     # menu
 
@@ -216,11 +208,13 @@ class PersonaPage(PersonaEditor):
         unsaved = self.tr("The persona has not been saved yet")
         nameless, unchanged = self.tr("A persona needs a name first"), self.tr("There are no unsaved changes")
         self._add_action("copy", self.tr("Duplicate"), callback(self._save_and_open_copy), bool(self.persona_name), nameless)
-        self._add_action("undo", self.tr("Revert to saved"), self.revert_to_saved, is_saved and self.is_dirty, unchanged)
+        revert = partial(self.replace_fields, self.saved, self.tr("reverting to saved"))
+        self._add_action("undo", self.tr("Revert to saved"), revert, is_saved and self.is_dirty, unchanged)
         if self.shipped is not None:
             is_changed = not self.draft.is_equivalent_to(self.shipped)
             default = self.tr("The built-in persona has not been changed")
-            self._add_action("refresh", self.tr("Reset to default"), self.reset_to_default, is_changed, default)
+            reset = partial(self.replace_fields, self.shipped, self.tr("resetting to default"))
+            self._add_action("refresh", self.tr("Reset to default"), reset, is_changed, default)
         if self.is_user:
             self._add_action("user", self.tr("Use this persona"), callback(self._save_and_use))
         else:
@@ -248,14 +242,6 @@ class PersonaPage(PersonaEditor):
         copy = await self.services.library.save_persona(draft.model_copy(update={"unique_name": "", "name": name}))
         self.context.navigator.open(PersonaRoute(copy.unique_name, copy.is_user))
 
-    def revert_to_saved(self) -> None:
-        if self.saved is not None:
-            self.replace_fields(self.saved, self.tr("reverting to saved"))
-
-    def reset_to_default(self) -> None:
-        if self.shipped is not None:
-            self.replace_fields(self.shipped, self.tr("resetting to default"))
-
     async def _save_changes(self) -> Persona | None:
         """Save the draft if it has unsaved changes, and return the saved persona; None if that is not possible."""
         return self.saved if not self.is_dirty or await self.save_persona() else None
@@ -281,14 +267,12 @@ class PersonaPage(PersonaEditor):
     def apply_theme(self) -> None:
         super().apply_theme()
         self.sheet.avatar.apply_theme()
-        self._update_save_icon()
         self.show_picture()
         self._update_layout()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._update_layout()
-        self._update_chat_button()
 
     def showEvent(self, event: QShowEvent) -> None:
         """Show the preview if there is room for it when the page is first shown; later only the user's choice counts."""
@@ -302,11 +286,10 @@ class PersonaPage(PersonaEditor):
         return self.width() / max(1, self.fontMetrics().height())
 
     def _update_layout(self) -> None:
-        """Show preview, fields and list of sections as far as the width allows."""
-        shows_preview, lines = self._preview_button.isChecked(), self._width_in_lines()
+        """Show preview and fields as far as the width allows."""
+        shows_preview = self._preview_button.isChecked()
         self.preview.setVisible(shows_preview)
-        self.sheet.setVisible(not shows_preview or lines >= BOTH_MIN_LINES)
-        self.sheet.sections.setVisible(lines >= SECTIONS_MIN_LINES)
+        self.sheet.setVisible(not shows_preview or self._width_in_lines() >= BOTH_MIN_LINES)
 
 
 def create_page(environment: PageEnvironment, route: PersonaRoute) -> PersonaPage:

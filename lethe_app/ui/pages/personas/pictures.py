@@ -1,4 +1,4 @@
-"""Avatar in the persona editor: its field, reading of images that the user chooses, and avatars that are not saved yet."""
+"""Avatar in the persona editor: its field, and reading of images that the user chooses."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from PySide6.QtGui import QImage, QImageReader, QPixmap
 from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 
 from lethe_app.errors import FileError
-from lethe_app.ui.core.avatars import render_avatar, render_portrait
 from lethe_app.ui.core.icons import BUTTON_ICON_SIZE, load_button_icon
-from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_4, Palette
+from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_4
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.widgets.labels import build_small_label
 from lethe_app.ui.widgets.layouts import build_column, build_row
@@ -98,40 +97,3 @@ def read_picture(path: Path) -> QImage:
     if image.isNull():
         raise FileError(path, f"cannot be shown: {reader.errorString().lower()}")
     return image.convertToFormat(QImage.Format.Format_ARGB32)
-
-
-class UnsavedAvatars:
-    """Unsaved avatars by the name under which the draft refers to them."""
-
-    def __init__(self) -> None:
-        self._contents: dict[str, bytes] = {}
-        self._files: dict[str, str] = {}
-
-    def add_picture(self, content: bytes) -> str:
-        """Store a cropped PNG and return the name to set in the draft."""
-        name = f"{PENDING_PREFIX}{len(self._contents) + 1}"
-        self._contents[name] = content
-        return name
-
-    def content(self, name: str) -> bytes | None:
-        """Return the PNG of an unsaved avatar; None for a saved one."""
-        return self._contents.get(name)
-
-    def file_of(self, name: str) -> str:
-        """Return the file name under which an avatar was saved; empty if it is unsaved. Any other name is returned
-        unchanged.
-        """
-        return self._files.get(name, "") if name in self._contents else name
-
-    def mark_saved(self, name: str, file: str) -> None:
-        self._files[name] = file
-
-    def render_avatar(self, name: str, path: Path | None, owner: tuple[str, str], palette: Palette, density: float) -> QPixmap:
-        """Return an avatar as a disc; `path` is its file if it is saved.
-
-        `owner` is id and name of the persona, for the placeholder of those without an avatar.
-        """
-        content = self.content(name)
-        if content is not None:
-            return render_portrait(content, owner[1], AVATAR_SIZE, palette, density)
-        return render_avatar(path, *owner, AVATAR_SIZE, palette, density)
