@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QEvent, QObject
 from PySide6.QtGui import QKeyEvent, QKeySequence, QUndoCommand, QUndoStack
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from lethe_app.ui.shell.notifier import Notifier
 
 Step = Callable[[], Awaitable[object]]
-"""Coroutine function that runs or reverts a command."""
+"""Coroutine function that runs or reverts a command. One that runs a command may return the step that reverts it."""
 NO_MERGE = -1
 """Qt merges no command with this id."""
 MAX_TYPING_PAUSE = 2.0
@@ -102,39 +102,44 @@ def common_prefix_length(first: str, second: str) -> int:
 class CommandRunner:
     """Runs asynchronous commands one after the other, in the order of the user's actions."""
 
-    def __init__(self, stack: QUndoStack, tasks: TaskRunner, on_step_done: Callable[[], object] | None = None) -> None:
-        """Create the runner; `on_step_done` is called after every step, also a failed one, to refresh the page."""
-        self._stack, self._tasks, self._on_step_done = stack, tasks, on_step_done
+    def __init__(
+        self,
+        stack: QUndoStack,
+        tasks: TaskRunner,
+        before_step: Step | None = None,
+        on_step_done: Callable[[], object] = lambda: None,
+    ) -> None:
+        """Create the runner. `before_step` is run before every step, to store what was typed; `on_step_done` is called after
+        every step, also a failed one, to refresh the page.
+        """
+        self._stack, self._tasks, self._before_step, self._on_step_done = stack, tasks, before_step, on_step_done
         self._lock = asyncio.Lock()
         self.is_open = True
         """True until the page is closed; its undo stack may be used only while this is true."""
 
-    def run_command(self, title: str, redo_step: Step, undo_step: Step) -> QueuedCommand:
-        """Run `redo_step` now and push it as a command whose undo is `undo_step`; return the command. A failed one is reported
-        and removed from the stack.
+    def run_command(self, title: str, redo_step: Step, undo_step: Step | None = None) -> QueuedCommand:
+        """Run `redo_step` now and push it as a command whose undo is `undo_step`, or without one the step that `redo_step`
+        returns; return the command. A failed one is reported and removed from the stack.
         """
         command = QueuedCommand(title, redo_step, undo_step, self)
         self._stack.push(command)
         return command
 
-    def notify_undoable(self, notifier: Notifier, text: str, restore: Step, command: QueuedCommand) -> None:
+    def notify_undoable(self, notifier: Notifier, text: str, command: QueuedCommand) -> None:
         """Show a notification of a command, with a button that undoes it; undoing the command closes it, and if it was undone
         already there is none.
 
-        Once another command is on top of the stack, or the page and its stack are gone, `restore` is run instead.
+        Once another command is on top of the stack, or the page and its stack are gone, only the step of its undo is run.
         """
         if command.is_undone:
             return
         stack = self._stack
 
-        async def run_restore() -> None:
-            await restore()
-
         def undo() -> None:
             if self.is_open and stack.index() and stack.command(stack.index() - 1) is command:
                 stack.undo()
             else:
-                self._tasks.start_task(run_restore())
+                self._tasks.start_task(self._prepare_and_run(command.run_undo_step))
 
         command.withdraw_notice = notifier.notify_undoable(text, undo)
 
@@ -145,14 +150,18 @@ class CommandRunner:
     async def _run_step(self, command: QueuedCommand, step: Step) -> None:
         async with self._lock:
             try:
-                await step()
+                await self._prepare_and_run(step)
             except Exception:
                 command.setObsolete(True)
                 self._remove_command(command)
                 raise
             finally:
-                if self._on_step_done is not None:
-                    self._on_step_done()
+                self._on_step_done()
+
+    async def _prepare_and_run(self, step: Step) -> None:
+        if self._before_step is not None:
+            await self._before_step()
+        await step()
 
     def _remove_command(self, command: QueuedCommand) -> None:
         """Remove a failed command from the stack, if it is the one that would be undone next."""
@@ -166,22 +175,33 @@ class CommandRunner:
 class QueuedCommand(QUndoCommand):
     """Command whose undo and redo call a service."""
 
-    def __init__(self, title: str, redo_step: Step, undo_step: Step, runner: CommandRunner) -> None:
+    def __init__(self, title: str, redo_step: Step, undo_step: Step | None, runner: CommandRunner) -> None:
         super().__init__(title)
         self._redo_step, self._undo_step, self._runner = redo_step, undo_step, runner
+        self._returns_undo = undo_step is None
         self.is_dead = self.is_undone = False
         self.withdraw_notice: Callable[[], None] = lambda: None
         """Function that withdraws the notification that offers to undo the command."""
 
     def redo(self) -> None:
         self.is_undone = False
-        self._runner.queue_step(self, self._redo_step)
+        self._runner.queue_step(self, self._run_redo_step)
+
+    async def _run_redo_step(self) -> None:
+        result = await self._redo_step()
+        if self._returns_undo:
+            self._undo_step = cast("Step", result)
+
+    async def run_undo_step(self) -> None:
+        """Take back what the command did."""
+        assert self._undo_step is not None
+        await self._undo_step()
 
     def undo(self) -> None:
         self.is_undone = True
         self.withdraw_notice()
         if not self.is_dead:
-            self._runner.queue_step(self, self._undo_step)
+            self._runner.queue_step(self, self.run_undo_step)
 
 
 UNDO_REDO_KEYS = (QKeySequence.StandardKey.Undo, QKeySequence.StandardKey.Redo)

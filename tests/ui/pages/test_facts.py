@@ -257,7 +257,7 @@ async def test_a_fact_saved_by_leaving_for_another_persona_is_undone_for_its_own
 
         page.persona_selector.choose_persona("edmund")
         await until(lambda: facts(page) == {"Edmund found a glove."})
-        await until(lambda: not page.saver.unsaved_values(bees.guid))
+        await until(lambda: not page.saver.unsaved_values(("mira", bees.guid)))
         page.undo_stack.undo()
 
         page.persona_selector.choose_persona("mira")

@@ -48,12 +48,10 @@ class FactPage(RecordPage[ExtractedFact]):
         super().__init__(context, QCoreApplication.translate("FactPage", "Facts"), persona_selector)
         self._fact_service, self._fact_lists, self._fact_extraction = facts, fact_lists, fact_extraction
         self._core_facts: set[UUID] = set()
-        self._owners: dict[UUID, str] = {}
-        """Persona of each fact that was typed into."""
         self.views = build_views(self._core_facts)
         self.kind_menu = MenuFilter[ExtractedFact](self.tr("Type"), FactKind, format_kind, attrgetter("kind"), self)
         self.core_label = build_small_label("")
-        self.edits = FactEdits(context, facts, self.run_undoable, self.select_when_loaded)
+        self.edits = FactEdits(self, context, facts, self.select_when_loaded)
         commands, detail_commands = self._build_commands()
         self.detail = FactDetail(self.build_command_buttons(*detail_commands))
         self.extraction_bar = ExtractionBar(context, facts, fact_extraction)
@@ -86,25 +84,21 @@ class FactPage(RecordPage[ExtractedFact]):
         tr, edits = self.tr, self.edits
         pin: RecordCommand[ExtractedFact] = single_command(
             lambda fact: tr("Unpin") if fact.pinned else tr("Pin"),
-            lambda fact: edits.set_pinned(self.persona_id, fact, pinned=not fact.pinned),
+            lambda fact: edits.set_pinned(fact, pinned=not fact.pinned),
             is_shown=lambda fact: not fact.superseded,
         )
-        forget = RecordCommand[ExtractedFact](
-            tr("Forget…"), lambda facts: edits.ask_and_forget(self.persona_id, self.persona_name, facts), (Key.DELETE,)
-        )
-        restore = single_command(
-            tr("Restore fact"), lambda fact: edits.restore_fact(self.persona_id, fact), is_shown=attrgetter("superseded")
-        )
+        forget = RecordCommand[ExtractedFact](tr("Forget…"), edits.ask_and_forget, (Key.DELETE,))
+        restore = single_command(tr("Restore fact"), edits.restore_fact, is_shown=attrgetter("superseded"))
         replace: RecordCommand[ExtractedFact] = single_command(
             tr("Replace newer fact"),
-            lambda fact: edits.restore_fact(self.persona_id, fact, replace_successor=True),
+            lambda fact: edits.restore_fact(fact, replace_successor=True),
             is_shown=lambda fact: fact.superseded and self._successor_of(fact) is not None,
         )
         tooltip = tr("Select two or more facts with the same meaning to merge them")
         merge = RecordCommand[ExtractedFact](tr("Merge facts…"), self._ask_and_merge, minimum=2, in_head=True, tooltip=tooltip)
         self.extract_command = page_command(
             tr("Extract again"),
-            self.extract_again,
+            lambda: self.extraction_bar.start_extraction(self.persona_id, self.persona_name),
             "refresh",
             is_enabled=lambda: not self.extraction_bar.is_running,
             tooltip=tr("Extract facts again from all conversations with this persona"),
@@ -176,7 +170,7 @@ class FactPage(RecordPage[ExtractedFact]):
 
     def show_record(self, record: ExtractedFact | None) -> None:
         successor = self._successor_of(record) if record is not None and record.superseded_by else None
-        unsaved = self.saver.unsaved_values(record.guid).get("fact") if record is not None else None
+        unsaved = self.saver.unsaved_values((self.persona_id, record.guid)).get("fact") if record is not None else None
         is_core = record is not None and record.guid in self._core_facts
         self.detail.show_fact(record, successor, str(unsaved) if unsaved is not None else None, is_core=is_core)
 
@@ -190,37 +184,30 @@ class FactPage(RecordPage[ExtractedFact]):
         self.detail.field.setFocus()
 
     def _on_text_edited(self, before: str, text: str) -> None:
-        fact = self.detail.fact
-        if fact is not None:
-            self._owners[fact.guid] = self.persona_id
-            self.saver.change_field(self.tr("editing a fact"), fact.guid, "fact", before, text)
+        if self.detail.fact is not None:
+            self.saver.change_field(self.tr("editing a fact"), (self.persona_id, self.detail.fact.guid), "fact", before, text)
 
     def show_field(self, key: Hashable, name: str, value: object) -> None:
-        if self.detail.fact is not None and self.detail.fact.guid == key:
+        if self.detail.fact is not None and key == (self.persona_id, self.detail.fact.guid):
             self.detail.set_text(str(value))
 
     async def store_fields(self, key: Hashable, values: Mapping[str, object]) -> None:
-        assert isinstance(key, UUID)
-        await self.edits.store_text(self._owners[key], key, str(values["fact"]))
+        assert isinstance(key, tuple)
+        persona_id, guid = key
+        await self.edits.store_text(persona_id, guid, str(values["fact"]))
 
     # Commands
 
     async def _ask_and_add(self) -> None:
         dialog = NewFactDialog(self._context.dialog_parent, self.persona_name)
         if await run_dialog(dialog):
-            self.edits.add_fact(self.persona_id, dialog.entered_text, pinned=dialog.pinned.isChecked())
+            self.edits.add_fact(dialog.entered_text, pinned=dialog.pinned.isChecked())
 
     async def _ask_and_merge(self, facts: Facts) -> None:
         """Ask for one text and merge the facts."""
         dialog = MergeFactsDialog(self._context.dialog_parent, facts)
         if await run_dialog(dialog):
-            self.edits.merge_facts(self.persona_id, facts, dialog.entered_text)
-
-    # Extraction
-
-    def extract_again(self) -> None:
-        """Extract facts from all sessions of the persona again, one session after the other."""
-        self.extraction_bar.start_extraction(self.persona_id, self.persona_name)
+            self.edits.merge_facts(facts, dialog.entered_text)
 
     def _on_extraction_changed(self, is_running: bool) -> None:
         # Both buttons that start an extraction, because the bar shows only one.

@@ -13,7 +13,6 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QVBoxLayout, QWi
 
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryUnit
-from lethe_app.domain.mood import Feeling
 from lethe_app.domain.persona import Weekday
 from lethe_app.services.library import Library
 from lethe_app.services.memory.service import MemoryService
@@ -37,13 +36,13 @@ from lethe_app.ui.core.theme import set_style_properties
 from lethe_app.ui.dialogs.dialogs import run_dialog
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.environment import PageEnvironment
-from lethe_app.ui.pages.field_saver import FieldSaver
 from lethe_app.ui.pages.mind.labels import format_expiry
 from lethe_app.ui.pages.mind.mood_card import MoodCard
 from lethe_app.ui.pages.mind.reminders import ReminderDialog, ReminderForm
 from lethe_app.ui.pages.mind.writings import EntryDialog, MindNote, WritingList
 from lethe_app.ui.pages.persona_selector import PersonaSelector
 from lethe_app.ui.pages.record_page.base import ReloadingPage
+from lethe_app.ui.pages.undo_commands import Step
 from lethe_app.ui.widgets.card_column import CardColumn
 from lethe_app.ui.widgets.form import build_field_label
 from lethe_app.ui.widgets.labels import build_small_label
@@ -125,8 +124,6 @@ class MindPage(ReloadingPage):
         """Text of a persona or memory by the name of its field: the stored one, or a typed one that is about to be stored."""
         self._shown_persona_id = ""
         """Persona whose mind is on display, to whom every edit belongs; another one may be chosen, but not loaded yet."""
-        report_error = context.notifier.report_error
-        self.saver = FieldSaver(self.undo_stack, context.tasks, report_error, texts.store_texts, self._show_text)
         self._build(persona_selector)
         self._connect(persona_selector)
         persona_selector.emit_chosen()
@@ -234,12 +231,7 @@ class MindPage(ReloadingPage):
 
     async def confirm_leave(self) -> bool:
         self.mood_card.emit_pending()
-        await self.saver.save()
-        return True
-
-    def close_page(self) -> None:
-        super().close_page()
-        self.saver.close()
+        return await super().confirm_leave()
 
     # reading
 
@@ -268,7 +260,7 @@ class MindPage(ReloadingPage):
         )
         self.mood_card.show_mood(name, dimensions, samples)
         for field_name, text in {**texts, **self.saver.unsaved_values(persona_id)}.items():
-            self._show_text(persona_id, field_name, text)
+            self.show_field(persona_id, field_name, text)
         self._mark_today()
         self.reminder_form.show_reminders(name, reminders)
         self._show_writings(name, goals, journal)
@@ -296,14 +288,17 @@ class MindPage(ReloadingPage):
         self._texts[memory.guid, CONTENT] = text
         return MindNote(memory, title, note, text)
 
-    def _show_text(self, record: Hashable, name: str, text: object) -> None:
+    def show_field(self, key: Hashable, name: str, value: object) -> None:
         """Show a text of a persona or memory in its field, if that is on display."""
-        self._texts[record, name] = str(text)
-        if record == self._shown_persona_id:
-            self.fields[name].set_text(str(text))
-        elif isinstance(record, UUID):
-            self.goal_list.set_text(record, str(text))
-            self.journal_list.set_text(record, str(text))
+        self._texts[key, name] = text = str(value)
+        if key == self._shown_persona_id:
+            self.fields[name].set_text(text)
+        elif isinstance(key, UUID):
+            self.goal_list.set_text(key, text)
+            self.journal_list.set_text(key, text)
+
+    async def store_fields(self, key: Hashable, values: Mapping[str, object]) -> None:
+        await self._mind_texts.store_texts(key, values)
 
     # changing
 
@@ -319,13 +314,14 @@ class MindPage(ReloadingPage):
         self.saver.change_field(truncate_text(writing.title), guid, CONTENT, self._texts[guid, CONTENT], text)
 
     def _set_mood(self, dimension_id: str, value: float) -> None:
-        moods, persona_id, previous = self._services.moods, self._shown_persona_id, list[Feeling]()
+        moods, persona_id = self._services.moods, self._shown_persona_id
 
-        async def redo_step() -> None:
-            previous[:] = [await moods.set_mood(persona_id, dimension_id, value)]
+        async def redo_step() -> Step:
+            before = await moods.set_mood(persona_id, dimension_id, value)
+            return partial(moods.restore_feeling, persona_id, dimension_id, before)
 
         title = self.tr("setting {dimension}").format(dimension=self.mood_card.rows[dimension_id].dimension.title)
-        self.run_undoable(title, redo_step, lambda: moods.restore_feeling(persona_id, dimension_id, previous[0]))
+        self.run_undoable(title, redo_step)
 
     def _set_moods_enabled(self, enabled: bool) -> None:
         inner_life, persona_id = self._services.inner_life, self._shown_persona_id
@@ -371,12 +367,8 @@ class MindPage(ReloadingPage):
         too.
         """
         lists, persona_id, name = self._services.memory_lists, self._shown_persona_id, truncate_text(title)
-
-        async def redo_step() -> None:
-            await self.saver.save()
-            await lists.forget_memories(persona_id, [memory.guid])
-
         title, notice = self.tr("deleting “{name}”"), self.tr("“{name}” was moved to the Trash.")
+        redo_step = partial(lists.forget_memories, persona_id, [memory.guid])
         undo_step = partial(lists.restore_memories, persona_id, [memory.guid])
         self.run_undoable(title.format(name=name), redo_step, undo_step, notice.format(name=name))
 

@@ -60,7 +60,7 @@ class OverviewPage(ReloadingPage):
         self._sessions, self._memory = sessions, memory
         self._timeline = EMPTY_TIMELINE
         self._absence: FactAbsence | None = None
-        self.edits = FactEdits(context, facts, self.run_undoable)
+        self.edits = FactEdits(self, context, facts)
         self._build()
         self.follow(facts.changed, sessions.changed, memory.changed)
         persona_selector.chosen.connect(lambda _persona: self._show_persona())
@@ -194,11 +194,11 @@ class OverviewPage(ReloadingPage):
         """Return the entries of the context menu of a row that has a source."""
         entries = [MenuEntry(self.tr("Open in the conversation\tEnter"), lambda: self._open_row(row))]
         if row.item is not None:
-            persona_id, fact = self.persona_id, row.item.fact
+            fact = row.item.fact
             pin = self.tr("Unpin") if fact.pinned else self.tr("Pin")
             entries += [
                 MenuEntry(self.tr("Edit in Facts…\tF2"), lambda: self._edit_fact(fact)),
-                MenuEntry(pin, lambda: self.edits.set_pinned(persona_id, fact, pinned=not fact.pinned)),
+                MenuEntry(pin, lambda: self.edits.set_pinned(fact, pinned=not fact.pinned)),
                 MenuEntry(self.tr("Forget…\tDel"), lambda: self._forget_fact(fact)),
             ]
         return entries
@@ -207,8 +207,7 @@ class OverviewPage(ReloadingPage):
         self._context.navigator.open(FactsRoute(self.persona_id, fact.guid, is_editing=True))
 
     def _forget_fact(self, fact: ExtractedFact) -> None:
-        work = self.edits.ask_and_forget(self.persona_id, self.persona_name, [fact])
-        self._context.tasks.start_task(work, key="fact dialog")
+        self._context.tasks.start_task(self.edits.ask_and_forget([fact]), key="fact dialog")
 
     def _open_row(self, row: TimelineRow) -> None:
         self._context.tasks.start_task(self._open_source(row), key="timeline source")

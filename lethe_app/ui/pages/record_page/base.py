@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
 from PySide6.QtCore import QTimer
@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLayout, QWidget
 from lethe_app.services.events import Listeners
 from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.pages.context import PageContext
+from lethe_app.ui.pages.field_saver import FieldSaver
 from lethe_app.ui.pages.page import Page
 from lethe_app.ui.pages.persona_selector import PersonaSelector
 from lethe_app.ui.pages.undo_commands import CommandRunner, Step
@@ -30,7 +31,10 @@ class ReloadingPage(Page):
         self._unsubscribers: list[Callable[[], None]] = []
         self._task_keys = [f"load {id(self)}"]
         """Keys of the tasks that end with the page."""
-        self.undo = CommandRunner(self.undo_stack, context.tasks, self.reload)
+        self.saver = FieldSaver(
+            self.undo_stack, context.tasks, context.notifier.report_error, self.store_fields, self.show_field
+        )
+        self.undo = CommandRunner(self.undo_stack, context.tasks, self.saver.save, self.reload)
         self._reload_timer = QTimer(self, singleShot=True, interval=RELOAD_DELAY_MS)
         self._reload_timer.timeout.connect(self.reload)
 
@@ -51,6 +55,21 @@ class ReloadingPage(Page):
     def _on_change(self, change: object) -> None:
         if self.persona_selector is None or not isinstance(change, str) or change == self.persona_id:
             self._reload_timer.start()
+
+    # What is typed
+
+    async def store_fields(self, key: Hashable, values: Mapping[str, object]) -> None:
+        """Store fields of a record that `saver` was told to change, by name. Called after the page is closed, too, so it must
+        not touch widgets.
+        """
+        raise NotImplementedError
+
+    def show_field(self, key: Hashable, name: str, value: object) -> None:
+        """Show a field of a record that was typed, undone or redone, if the record is on display."""
+
+    async def confirm_leave(self) -> bool:
+        await self.saver.save()
+        return True
 
     # The persona
 
@@ -88,19 +107,22 @@ class ReloadingPage(Page):
         # The stretch keeps the selector at the left while the search field is hidden.
         return build_row(*((widget, int(widget is search)) for widget in shown), 0, spacing=SPACE_2)
 
-    def run_undoable(self, title: str, redo_step: Step, undo_step: Step, notice: str = "") -> None:
-        """Run a step now, as a command that `undo_step` takes back, and read the records again after each of them. Once it is
-        done, a notice offers to undo it, also after the page was closed.
+    def run_undoable(self, title: str, redo_step: Step, undo_step: Step | None = None, notice: str = "") -> None:
+        """Run a step now, as a command that `undo_step` takes back, or without one the step that `redo_step` returns. What was
+        typed is stored before each of them, and the records are read again afterwards. Once the command is done, a notice
+        offers to undo it, also after the page was closed.
         """
 
-        async def redo_and_notify() -> None:
-            await redo_step()
+        async def redo_and_notify() -> object:
+            result = await redo_step()
             if notice:
-                self.undo.notify_undoable(self._context.notifier, notice, undo_step, command)
+                self.undo.notify_undoable(self._context.notifier, notice, command)
+            return result
 
         command = self.undo.run_command(title, redo_and_notify, undo_step)
 
     def close_page(self) -> None:
+        self.saver.close()
         if self.persona_selector is not None:
             self.persona_selector.close_field()
         super().close_page()

@@ -20,7 +20,7 @@ storing what is typed, undo, loading again after changes, and closing.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Hashable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Generic, TypeVar
@@ -31,13 +31,11 @@ from PySide6.QtWidgets import QLayout, QPushButton, QStackedWidget, QWidget
 from lethe_app.errors import RecordMissing
 from lethe_app.ui.dialogs.dialogs import run_dialog
 from lethe_app.ui.pages.context import PageContext
-from lethe_app.ui.pages.field_saver import FieldSaver
 from lethe_app.ui.pages.persona_selector import PersonaSelector
 from lethe_app.ui.pages.record_page.base import ReloadingPage
 from lethe_app.ui.pages.record_page.commands import CommandButtons, Key, RecordCommand
 from lethe_app.ui.pages.record_page.filters import FilterRow, RecordFilter
 from lethe_app.ui.pages.record_page.loader import RecordLoader
-from lethe_app.ui.pages.undo_commands import Step
 from lethe_app.ui.widgets.context_menu import MenuEntry, popup_menu
 from lethe_app.ui.widgets.list_detail_panes import ListDetailPanes
 from lethe_app.ui.widgets.table import SearchField, Table
@@ -96,9 +94,6 @@ class RecordPage(ReloadingPage, Generic[Row]):
         self._wanted_key: Hashable = None
         self._wants_focus = False
         self._shown_key: Hashable = None
-        self.saver = FieldSaver(
-            self.undo_stack, context.tasks, context.notifier.report_error, self.store_fields, self.show_field
-        )
 
     # Building
 
@@ -218,15 +213,6 @@ class RecordPage(ReloadingPage, Generic[Row]):
 
     def show_details(self, record: Row, details: Any) -> None:  # noqa: ANN401 - as `load_details` returns it
         """Show what was loaded about the record, which is still the selected one."""
-
-    async def store_fields(self, key: Hashable, values: Mapping[str, object]) -> None:
-        """Store fields of a record that `saver` was told to change, by name. Called after the page is closed, too, so it must
-        not touch widgets.
-        """
-        raise NotImplementedError
-
-    def show_field(self, key: Hashable, name: str, value: object) -> None:
-        """Show a field of a record that was typed, undone or redone, if the record is on display."""
 
     def focus_details(self) -> None:
         """Move the focus to the details, because the record was opened."""
@@ -415,23 +401,6 @@ class RecordPage(ReloadingPage, Generic[Row]):
         if entries:
             popup_menu(self, position, entries)
 
-    def run_undoable(self, title: str, redo_step: Step, undo_step: Step, notice: str = "") -> None:
-        """Run a step as a command; what was typed is stored before it, and before it is undone."""
-
-        def save_before(step: Step) -> Step:
-            async def save_and_run() -> None:
-                await self.saver.save()
-                await step()
-
-            return save_and_run
-
-        super().run_undoable(title, save_before(redo_step), save_before(undo_step), notice)
-
-    async def confirm_leave(self) -> bool:
-        await self.saver.save()
-        return True
-
     def close_page(self) -> None:
-        self.saver.close()
         super().close_page()
         self.loader.close()
