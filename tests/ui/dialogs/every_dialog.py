@@ -33,7 +33,7 @@ from lethe_app.ui.controllers.erasure import DayChoice, DayErasureDialog, Erasur
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.dialogs.bundle_parts import AVATAR_SIZE, TransferProgressDialog
 from lethe_app.ui.dialogs.bundles import BundleExportDialog, BundleImportDialog
-from lethe_app.ui.dialogs.dialogs import AboutDialog, ConfirmDialog, GrowingScrollArea
+from lethe_app.ui.dialogs.dialogs import AboutDialog, ConfirmDialog, GrowingScrollArea, TextDialog
 from lethe_app.ui.dialogs.group import GroupDialog
 from lethe_app.ui.dialogs.image_crop import CropDialog
 from lethe_app.ui.dialogs.import_preview import ImportPreviewDialog
@@ -45,7 +45,7 @@ from lethe_app.ui.pages.mind.reminders import ReminderDialog
 from lethe_app.ui.pages.mind.writings import EntryDialog
 from lethe_app.ui.pages.notebooks.page import NotebookTitleDialog
 from lethe_app.ui.pages.personas.editor import UnsavedChangesDialog
-from lethe_app.ui.pages.sessions.message_actions import InsertMessage, RewordMessage
+from lethe_app.ui.pages.sessions.message_actions import InsertMessage
 from lethe_app.ui.pages.worlds.actions import RememberDialog
 from lethe_app.ui.shell.notification import Notification
 from lethe_app.ui.shell.notification_history import NotificationsDialog
@@ -130,7 +130,7 @@ DIALOGS: dict[str, Make] = {
     "question": lambda window, _theme: ConfirmDialog(window, "Delete “First night”?", "The Trash gives it back.", "Delete it"),
     "crop": lambda window, theme: CropDialog(window, QImage(320, 200, QImage.Format.Format_RGB32), theme),
     "insert": lambda window, _theme: InsertMessage(window, "Mira", "The message is inserted above the selected one."),
-    "reword": lambda window, _theme: RewordMessage(window, "Mira", REPLY),
+    "reword": lambda window, _theme: TextDialog(window, "Edit message by Mira", "Save changes", "Message text", REPLY),
     "message details": lambda window, _theme: MessageDetailsDialog(window, degraded_reply()),
     "leaving": lambda window, _theme: UnsavedChangesDialog(window, "Mira"),
     "new fact": lambda window, _theme: NewFactDialog(window, "Mira"),

@@ -23,7 +23,7 @@ async def noted(scene: Scene, **notes: str) -> tuple[SessionPage, QPlainTextEdit
     await scene.services.memory_lookup.write_notes(open_now.guid, notes)
     page = scene.open_page("conversations", SessionPage)
     await until(lambda: page.detail.session is not None)
-    field = page.detail.notes.form.field_widget(NOTES_FIELD)
+    field = page.detail.notes_form.field_widget(NOTES_FIELD)
     assert isinstance(field, QPlainTextEdit)
     await until(lambda: field.toPlainText() == format_notes(notes))
     return page, field, open_now.guid

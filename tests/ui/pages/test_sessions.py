@@ -16,12 +16,12 @@ from lethe_app.domain.chat import Alternative, ChatSession, Message, Role, Sessi
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import MadeBy
 from lethe_app.services.sessions.archive_queue import ArchiveProgress
-from lethe_app.ui.dialogs.dialogs import ConfirmDialog
+from lethe_app.ui.dialogs.dialogs import ConfirmDialog, TextDialog
 from lethe_app.ui.pages.memories.page import MemoryPage
 from lethe_app.ui.pages.search.page import SearchPage
 from lethe_app.ui.pages.sessions import transcript as transcript_module
 from lethe_app.ui.pages.sessions.detail import FIELDS_BY_PART
-from lethe_app.ui.pages.sessions.message_actions import InsertMessage, RewordMessage
+from lethe_app.ui.pages.sessions.message_actions import InsertMessage
 from lethe_app.ui.pages.sessions.page import SessionPage
 from lethe_app.ui.widgets.labels import ElidedLabel
 from tests.ui.form_fields import labels_around
@@ -191,7 +191,7 @@ async def test_a_part_is_made_again_and_that_is_undone(tmp_path: Path):
         await scene.services.archive_queue.write(session.guid, SessionPart.SUMMARY, "Mine.")
         page = await session_page(scene, session)
 
-        page.detail.regenerate_requested.emit(SessionPart.SUMMARY)
+        page.detail.regenerate_requested.emit(session.guid, SessionPart.SUMMARY)
         await until(lambda: page.detail.session is not None and page.detail.session.content not in {"", "Mine."})
 
         page.undo_stack.undo()
@@ -242,11 +242,12 @@ async def test_several_become_one_and_several_again(tmp_path: Path):
         page = await session_page(scene, early)
 
         assert not button(page, "Merge with next").isHidden()
-        assert page.merge_button.isHidden()
+        merge_button = page.button("Merge conversations")
+        assert not merge_button.isEnabled()
         await settled(scene, page)
         page.table.selectAll()
-        assert not page.merge_button.isHidden()
-        box = page.merge_button.parentWidget()
+        assert merge_button.isEnabled()
+        box = merge_button.parentWidget()
         shown = [button for button in box.findChildren(QPushButton) if not button.isHidden()]
         await until(lambda: all(box.rect().contains(button.geometry()) for button in shown))
         page.table.select_row(max(page.rows.all_rows, key=lambda line: line.began).guid)
@@ -361,7 +362,7 @@ async def test_a_message_is_said_in_other_words_and_in_its_own_again(tmp_path: P
 
         QTest.mouseClick(page.detail.edit_message_button, Qt.MouseButton.LeftButton)
         dialog = await scene.dialog()
-        assert isinstance(dialog, RewordMessage)
+        assert isinstance(dialog, TextDialog)
         assert dialog.entered_text == LINES[2]
         dialog.field.set_text("Ines did.")
         dialog.primary.click()

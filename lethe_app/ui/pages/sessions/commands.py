@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from uuid import UUID
 
 from PySide6.QtCore import QObject
@@ -19,6 +21,7 @@ from lethe_app.services.sessions.archive_queue import ArchiveQueue
 from lethe_app.services.sessions.editing import FactExtraction, SessionEditing
 from lethe_app.services.sessions.service import SessionService
 from lethe_app.ui.core.formatting import format_count, truncate_text
+from lethe_app.ui.pages.record_page.base import ReloadingPage
 from lethe_app.ui.pages.sessions.columns import format_part, session_title
 from lethe_app.ui.pages.sessions.notes import NOTES_FIELD, parse_notes
 from lethe_app.ui.pages.undo_commands import Step
@@ -47,34 +50,22 @@ PARTS_BY_FIELD = {
     "is_roleplay": SessionPart.ROLEPLAY,
 }
 """Session part of each form field; fields that are not listed are marks."""
-FieldKey = tuple[UUID, str]
 
 
 class SessionEdits(QObject):
     """Edits sessions; every edit but that of a field becomes a command on the page's undo stack."""
 
-    def __init__(
-        self,
-        services: SessionPageServices,
-        run_undoable: Callable[[str, Step, Step, str], None],
-        on_changed: Callable[[UUID | None], None],
-    ) -> None:
-        """Create the edits of a page. `run_undoable` runs a step as a command with a title, a step that undoes it, and a
-        notice. `on_changed` is called when messages or sessions were changed, before the list is read again, with the session
-        to select, if any.
+    def __init__(self, page: ReloadingPage, services: SessionPageServices, on_changed: Callable[[UUID | None], None]) -> None:
+        """Create the edits of a page. `on_changed` is called when messages or sessions were changed, before the list is read
+        again, with the session to select, if any.
         """
         super().__init__()
-        self._services, self._run_undoable, self._on_changed = services, run_undoable, on_changed
+        self._page, self._services, self._on_changed = page, services, on_changed
         self._session_editing = services.session_editing
-        self._stored: dict[FieldKey, object] = {}
-        self._history: dict[FieldKey, list[tuple[object, PartValue]]] = {}
+        self._history: defaultdict[tuple[UUID, str], list[tuple[object, PartValue]]] = defaultdict(list)
         """Earlier values of each field with the stored part, which includes its author."""
 
     # Single fields.
-
-    def note_stored_value(self, guid: UUID, name: str, value: object) -> None:
-        """Remember the stored value of a field before it is changed."""
-        self._stored[guid, name] = value
 
     async def store_fields(self, guid: UUID, values: Mapping[str, object]) -> None:
         """Store fields of a session; a value that a field had before is stored with its author of that time."""
@@ -87,39 +78,27 @@ class SessionEdits(QObject):
                 await self._session_editing.mark(guid, **{name: bool(value)})
 
     async def _store_part(self, guid: UUID, name: str, value: object) -> None:
-        key, part = (guid, name), PARTS_BY_FIELD[name]
-        history = self._history.setdefault(key, [])
-        stored = self._stored.get(key)
-        if all(old != stored for old, _told in history):
+        part, history = PARTS_BY_FIELD[name], self._history[guid, name]
+        stored = getattr(await self._services.sessions.open(guid), name)
+        if all(old != stored for old, _part in history):
             history.append((stored, await self._session_editing.part_of(guid, part)))
-        old_part = next((told for old, told in history if old == value), None)
+        old_part = next((old_part for old, old_part in history if old == value), None)
         if old_part is not None:
             await self._session_editing.restore_part(old_part)
         else:
             await self._services.archive_queue.write(guid, part, _normalised(value))
-        self._stored[key] = value
-
-    def _drop_stored_values(self, guid: UUID) -> None:
-        """Drop the known stored values of a session, because they were changed elsewhere."""
-        for key in [key for key in self._stored if key[0] == guid]:
-            del self._stored[key]
 
     # Whole sessions.
 
     def regenerate_part(self, guid: UUID, part: SessionPart) -> None:
         """Regenerate a part of a session."""
-        previous: list[PartValue] = []
 
-        async def redo_step() -> None:
-            previous[:] = [await self._session_editing.part_of(guid, part)]
-            self._drop_stored_values(guid)
+        async def redo_step() -> Step:
+            before = await self._session_editing.part_of(guid, part)
             await self._session_editing.remake_part(guid, part)
+            return lambda: self._session_editing.restore_part(before)
 
-        async def undo_step() -> None:
-            self._drop_stored_values(guid)
-            await self._session_editing.restore_part(previous[0])
-
-        self._run_undoable(self.tr("regenerating “{part}”").format(part=format_part(part)), redo_step, undo_step, "")
+        self._page.run_undoable(self.tr("regenerating “{part}”").format(part=format_part(part)), redo_step)
 
     def split_session(self, message: UUID, title: str) -> None:
         """Move a message and all later ones to a new session."""
@@ -134,20 +113,17 @@ class SessionEdits(QObject):
 
     def _reshape(self, title: str, reshape: Callable[[], Awaitable[SessionSnapshot]], notice: str) -> None:
         """Split or merge sessions, and select the one that this created, or else the one that is left."""
-        snapshots: list[SessionSnapshot] = []
 
-        async def redo_step() -> None:
-            snapshots.clear()
+        async def redo_step() -> Step:
             try:
-                snapshots.append(await reshape())
-            finally:
-                self._on_changed(snapshots[0].resulting[-1] if snapshots else None)
+                snapshot = await reshape()
+            except Exception:
+                self._on_changed(None)
+                raise
+            self._on_changed(snapshot.resulting[-1])
+            return lambda: self._run_and_select(lambda: self._session_editing.undo(snapshot), snapshot.kept)
 
-        async def undo_step() -> None:
-            await self._session_editing.undo(snapshots[0])
-            self._on_changed(snapshots[0].kept)
-
-        self._run_undoable(title, redo_step, undo_step, notice)
+        self._page.run_undoable(title, redo_step, notice=notice)
 
     def insert_message(self, guid: UUID, text: str, *, by_user: bool, above: UUID | None) -> None:
         """Insert a message above another one, or at the end if `above` is None. Redo inserts the same message again."""
@@ -194,12 +170,12 @@ class SessionEdits(QObject):
 
     def _run_on_messages(self, title: str, session: UUID, redo_step: Step, undo_step: Step, notice: str = "") -> None:
         """Run a step on the messages of a session, which is selected and read again after it, and after its undo."""
+        redo, undo = (partial(self._run_and_select, step, session) for step in (redo_step, undo_step))
+        self._page.run_undoable(title, redo, undo, notice)
 
-        async def run_and_select(step: Step) -> None:
-            await step()
-            self._on_changed(session)
-
-        self._run_undoable(title, lambda: run_and_select(redo_step), lambda: run_and_select(undo_step), notice)
+    async def _run_and_select(self, step: Step, session: UUID) -> None:
+        await step()
+        self._on_changed(session)
 
     def delete_sessions(self, lines: Sequence[SessionLine]) -> None:
         """Move sessions to the trash."""
@@ -216,7 +192,7 @@ class SessionEdits(QObject):
 
         notice = self.tr("“{title}” was deleted.") if len(guids) == 1 else self.tr("{n} conversations were deleted.")
         notice = notice.format(title=title, n=len(guids))
-        self._run_undoable(self.tr("deleting “{title}”").format(title=title), redo_step, undo_step, notice)
+        self._page.run_undoable(self.tr("deleting “{title}”").format(title=title), redo_step, undo_step, notice)
 
 
 def _normalised(value: object) -> object:

@@ -21,7 +21,7 @@ from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.record_page.commands import CommandButtons
 from lethe_app.ui.pages.sessions.columns import format_part, format_part_record
 from lethe_app.ui.pages.sessions.commands import PARTS_BY_FIELD
-from lethe_app.ui.pages.sessions.notes import SessionNotes
+from lethe_app.ui.pages.sessions.notes import NOTES_FIELD
 from lethe_app.ui.pages.sessions.transcript import Transcript, TranscriptReplay
 from lethe_app.ui.widgets.buttons import IconButton, build_button
 from lethe_app.ui.widgets.card_column import create_card
@@ -42,8 +42,8 @@ FIELDS_BY_PART = {part: name for name, part in PARTS_BY_FIELD.items()}
 class SessionDetail(DetailPane):
     """Detail pane of the selected session. `form` emits the user's changes; the page stores them."""
 
-    regenerate_requested = Signal(object)
-    """The `SessionPart` to regenerate."""
+    regenerate_requested = Signal(object, object)
+    """GUID of the session on display, and the `SessionPart` to regenerate."""
 
     def __init__(self, context: PageContext, sessions: SessionService, buttons: CommandButtons) -> None:
         """Create the pane; `buttons` are those of the commands on a session."""
@@ -51,13 +51,14 @@ class SessionDetail(DetailPane):
         self._context, self._sessions, self._buttons = context, sessions, buttons
         self.session: ChatSession | None = None
         """The session on display, with the user's unsaved changes."""
+        self.notes = ""
+        """Text of its notes, with the user's unsaved changes."""
         self._records: Mapping[SessionPart, PartRecord] = {}
         self._title = ""
         """Title under which the session is listed if it has no name."""
         self._author_labels: dict[SessionPart, ElidedLabel] = {}
-        self.form = Form(_form_specs(self), context.theme)
+        self.form, self.notes_form = Form(_form_specs(self), context.theme), Form([_notes_spec(self)], context.theme)
         self._summary_field = cast("TextAreaField", self.form.field_widget("content"))
-        self.notes = SessionNotes(context.theme)
         self.transcript = Transcript(context.theme)
         self._selection_hint = build_small_label("")
         self.replay = TranscriptReplay(self.transcript)
@@ -92,13 +93,16 @@ class SessionDetail(DetailPane):
 
     # what is shown
 
-    def show_session(self, session: ChatSession, records: Mapping[SessionPart, PartRecord], messages: int, title: str) -> None:
+    def show_session(
+        self, session: ChatSession, records: Mapping[SessionPart, PartRecord], notes: str, messages: int, title: str
+    ) -> None:
         """Show the parts of a session, which is listed under `title`; its messages are loaded by `load_transcript`."""
         if not self.tabs.count():
             self._build_tabs()
         is_other = self.session is None or self.session.guid != session.guid
         self.session, self._records, self._title = session, records, title
         self.form.show_values(session.model_dump())
+        self.set_field(NOTES_FIELD, notes)
         start_text = format_date_time(session.added)
         state = self.tr("ended") if session.archived else self.tr("open")
         text = self.tr("Started {day} · {count} · {state}")
@@ -135,10 +139,13 @@ class SessionDetail(DetailPane):
 
     def set_field(self, name: str, value: object) -> None:
         """Update one field of the session on display."""
-        assert self.session is not None
-        self.session = self.session.model_copy(update={name: value})
-        self.form.set_field(name, value)
-        self._show_summary(self.session)
+        if name == NOTES_FIELD:
+            self.notes = str(value)
+            self.notes_form.set_field(name, value)
+        elif self.session is not None:
+            self.session = self.session.model_copy(update={name: value})
+            self.form.set_field(name, value)
+            self._show_summary(self.session)
 
     def show_progress(self, progress: ArchiveProgress) -> None:
         """Show that a part of the session is being generated, or that this has ended."""
@@ -209,7 +216,8 @@ class SessionDetail(DetailPane):
         self._sheet.add_widget(self._form_card)
         self.switches_label = create_text_label("")
         self._switch_card, _column = self.add_card(self.switches_label, title=self.tr("Switches"))
-        self._sheet.add_widget(self.notes)
+        text = self.tr("Notes are included in the prompt while this conversation is open and are extended as you chat.")
+        self.add_card(self.notes_form, title=self.tr("Conversation notes"), help_text=text)
         return self._sheet
 
     def _build_messages_tab(self) -> QWidget:
@@ -225,8 +233,14 @@ class SessionDetail(DetailPane):
     def _build_regenerate_button(self, part: SessionPart) -> IconButton:
         text, name = self.tr("Regenerate from the messages"), self.tr("Regenerate: {part}").format(part=format_part(part))
         button = IconButton(self._context.theme, "refresh", text, accessible_name=name, size=ICON - SPACE_1)
-        button.clicked.connect(lambda: self.regenerate_requested.emit(part))
+        button.clicked.connect(lambda: self.regenerate_requested.emit(cast("ChatSession", self.session).guid, part))
         return button
+
+
+def _notes_spec(parent: QWidget) -> FieldSpec:
+    tr = parent.tr
+    help_text, example = tr("One note per line, in the form “name: value”."), tr("Example: “job: nurse”")
+    return FieldSpec(NOTES_FIELD, tr("Notes"), FieldKind.TEXT_AREA, help_text, example, lines=2)
 
 
 def _form_specs(parent: QWidget) -> list[FieldSpec]:

@@ -36,15 +36,6 @@ class InsertMessage(TextDialog):
         self.column.insertLayout(1, author_row)
 
 
-class RewordMessage(TextDialog):
-    """Dialog that edits the text of a message."""
-
-    def __init__(self, parent: QWidget, author: str, words: str) -> None:
-        """Create the dialog; `author` is the name of the message's author."""
-        title = self.tr("Edit message by {name}").format(name=author)
-        super().__init__(parent, title, self.tr("Save changes"), self.tr("Message text"), words)
-
-
 TASK_KEY = "session dialog"
 MAX_QUOTE_LENGTH = 200
 """Characters of a message that a confirmation quotes."""
@@ -101,7 +92,8 @@ class SessionMessageActions(QObject):
         if action == "details":
             await run_dialog(MessageDetailsDialog(parent, message))
         elif action == "edit":
-            dialog = RewordMessage(parent, author, message.content)
+            title = self.tr("Edit message by {name}").format(name=author)
+            dialog = TextDialog(parent, title, self.tr("Save changes"), self.tr("Message text"), message.content)
             if await run_dialog(dialog) and dialog.entered_text != message.content:
                 self._edits.edit_message(message, dialog.entered_text)
         else:

@@ -1,53 +1,15 @@
-"""Card with the notes of a session, one per line, which are part of its prompt."""
+"""Notes of a session, which are part of its prompt, as text with one note per line."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from PySide6.QtCore import QCoreApplication, Signal
-from PySide6.QtWidgets import QWidget
-
-from lethe_app.ui.core.theme import Theme
-from lethe_app.ui.widgets.card_column import create_card
-from lethe_app.ui.widgets.fields import FieldKind, FieldSpec
-from lethe_app.ui.widgets.form import Form
-from lethe_app.ui.widgets.layouts import build_column
+from PySide6.QtCore import QCoreApplication
 
 NOTES_FIELD = "notes"
 SEPARATOR = ": "
 QUEST = "current_quest"
 """Name of the note of a quest, as rules store it."""
-
-
-class SessionNotes(QWidget):
-    """Card with an editable text of notes."""
-
-    edited = Signal(str, str)
-    """The text before the change, and the new one."""
-
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._text = ""
-        self.title = self.tr("Conversation notes")
-        words = self.tr("Notes are included in the prompt while this conversation is open and are extended as you chat.")
-        card, column = create_card(self.title, words)
-        spec = FieldSpec(
-            NOTES_FIELD,
-            self.tr("Notes"),
-            FieldKind.TEXT_AREA,
-            self.tr("One note per line, in the form “name: value”."),
-            self.tr("Example: “job: nurse”"),
-            lines=2,
-        )
-        self.form = Form([spec], theme)
-        self.form.changed.connect(lambda _name, text: self.edited.emit(self._text, str(text)))
-        column.addWidget(self.form)
-        build_column(card, parent=self)
-
-    def show_text(self, text: str) -> None:
-        """Show the notes without emitting `edited`."""
-        self._text = text
-        self.form.set_field(NOTES_FIELD, text)
 
 
 def _labels() -> dict[str, str]:

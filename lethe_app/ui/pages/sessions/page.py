@@ -7,7 +7,7 @@ from functools import partial
 from operator import attrgetter
 from uuid import UUID
 
-from PySide6.QtCore import QCoreApplication, QTimer, Signal
+from PySide6.QtCore import QCoreApplication, Signal
 
 from lethe_app.domain.chat import ChatSession, PartRecord, SessionPart
 from lethe_app.domain.list_items import SessionLine
@@ -33,8 +33,6 @@ MAX_SKIPPED_MESSAGES = 2
 """Messages up to which a session is skipped when facts are extracted from several."""
 FIRST_BATCH_SIZE = 100
 """Sessions shown before all of them are loaded, which takes a while."""
-MERGE_PAUSE_MS = 1_000
-"""Milliseconds for which the button that merged keeps its place."""
 Lines = Sequence[SessionLine]
 SessionDetails = tuple[ChatSession, Mapping[SessionPart, PartRecord], str]
 """Session, who made its parts, and its notes as text."""
@@ -53,9 +51,7 @@ class SessionPage(RecordPage[SessionLine]):
         """True until a merge is done, which must not be started twice."""
         self._transcript_session_id: UUID | None = None
         """Session whose transcript is loaded."""
-        self._merge_timer = QTimer(self, singleShot=True, interval=MERGE_PAUSE_MS)
-        self._merge_timer.timeout.connect(self.update_commands)
-        self.edits = SessionEdits(services, self.run_undoable, self._on_edited)
+        self.edits = SessionEdits(self, services, self._on_edited)
         menu_commands, detail_commands = self._build_commands()
         self.detail = SessionDetail(context, services.sessions, self.build_command_buttons(*detail_commands))
         self.message_actions = SessionMessageActions(
@@ -85,14 +81,13 @@ class SessionPage(RecordPage[SessionLine]):
             detail=self.detail,
             search_row=[self.search_messages_button],
         )
-        self.merge_button = self.button(self.tr("Merge conversations"))
         self.add_button(self.tr("Delete a day…"), lambda: context.run_action("erase_day"), "trash")
         self.follow(services.sessions.changed)
         self._unsubscribers.append(services.archive_queue.changed.add(self.detail.show_progress))
         self.search.returnPressed.connect(self.search_messages)
         self.detail.form.changed.connect(self._on_field_edited)
-        self.detail.notes.edited.connect(self._on_notes_edited)
-        self.detail.regenerate_requested.connect(self._regenerate_part)
+        self.detail.notes_form.changed.connect(self._on_field_edited)
+        self.detail.regenerate_requested.connect(self.edits.regenerate_part)
         self.detail.tabs.currentChanged.connect(lambda _tab: self._load_transcript())
 
     def _build_commands(self) -> tuple[list[RecordCommand[SessionLine]], list[RecordCommand[SessionLine]]]:
@@ -173,11 +168,6 @@ class SessionPage(RecordPage[SessionLine]):
         text = self.tr("No title or summary has these words. Press Enter to search the messages.")
         return text if has_text else super().no_match_text()
 
-    def update_commands(self) -> None:
-        super().update_commands()
-        if not self._is_merging and not self._merge_timer.isActive():
-            self.button(self.tr("Merge conversations")).setVisible(len(self.table.selected_rows) > 1)
-
     # The selected session
 
     def show_record(self, record: SessionLine | None) -> None:
@@ -196,8 +186,8 @@ class SessionPage(RecordPage[SessionLine]):
         unsaved = self.saver.unsaved_values(record.guid)
         if unsaved and self.detail.session is not None and self.detail.session.guid == session.guid:
             return  # it is being edited
-        self.detail.notes.show_text(str(unsaved.pop(NOTES_FIELD, notes)))
-        self.detail.show_session(session.model_copy(update=unsaved), parts, record.messages, session_title(record))
+        notes = str(unsaved.pop(NOTES_FIELD, notes))
+        self.detail.show_session(session.model_copy(update=unsaved), parts, notes, record.messages, session_title(record))
         self._load_transcript()
 
     def _load_transcript(self) -> None:
@@ -207,24 +197,15 @@ class SessionPage(RecordPage[SessionLine]):
             self._context.tasks.start_task(self.detail.load_transcript(session.guid), key="session transcript")
 
     def _on_field_edited(self, name: str, value: object) -> None:
-        session = self.detail.session
+        session, title = self.detail.session, self.tr("changing a conversation")
+        if name in PARTS_BY_FIELD:
+            title = format_part(PARTS_BY_FIELD[name])
         if session is not None:
-            old = getattr(session, name)
-            title = format_part(PARTS_BY_FIELD[name]) if name in PARTS_BY_FIELD else self.tr("changing a conversation")
-            if name not in self.saver.unsaved_values(str(session.guid)):
-                self.edits.note_stored_value(session.guid, name, old)
+            old = self.detail.notes if name == NOTES_FIELD else getattr(session, name)
             self.saver.change_field(title, str(session.guid), name, old, value)
 
-    def _on_notes_edited(self, before: str, text: str) -> None:
-        if self.detail.session is not None:
-            self.saver.change_field(self.detail.notes.title, str(self.detail.session.guid), NOTES_FIELD, before, text)
-
     def show_field(self, key: Hashable, name: str, value: object) -> None:
-        if self.detail.session is None or str(self.detail.session.guid) != key:
-            return
-        if name == NOTES_FIELD:
-            self.detail.notes.show_text(str(value))
-        else:
+        if self.detail.session is not None and str(self.detail.session.guid) == key:
             self.detail.set_field(name, value)
 
     async def store_fields(self, key: Hashable, values: Mapping[str, object]) -> None:
@@ -237,10 +218,6 @@ class SessionPage(RecordPage[SessionLine]):
         self._is_merging, self._transcript_session_id = False, None
         if session_to_select is not None:
             self.select_when_loaded(str(session_to_select))
-
-    def _regenerate_part(self, part: SessionPart) -> None:
-        if self.detail.session is not None:
-            self.edits.regenerate_part(self.detail.session.guid, part)
 
     def _end_session(self, line: SessionLine) -> None:
         self.table.setFocus()  # the button goes
@@ -258,10 +235,8 @@ class SessionPage(RecordPage[SessionLine]):
             self._context.notifier.notify(self.tr("Saved as {file}.").format(file=path.name))
 
     def _merge(self, lines: Lines) -> None:
-        # The second click of a double click must neither merge once more nor hit a button that has moved below the pointer. The
-        # focus goes to the result.
+        # The second click of a double click must not merge once more. The focus goes to the result.
         self._is_merging = True
-        self._merge_timer.start()
         self.update_commands()
         self.table.setFocus()
         self.edits.merge_sessions(lines)
