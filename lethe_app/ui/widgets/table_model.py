@@ -8,6 +8,8 @@ between which the window answers; the rows before are shown until the last one.
 
 from __future__ import annotations
 
+import heapq
+import itertools
 from collections.abc import Callable, Generator, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
@@ -266,14 +268,17 @@ class FilteredTableModel(QAbstractTableModel, Generic[Row]):
             return self._all_rows
         column, is_descending = self._sorted_by
         sort_column, rows = self.columns[column], self._all_rows
-        keys, order = list[Any](), list[int]()
+        keys, runs, sorted_rows = list[Any](), list[list[int]](), list[Row]()
         key_of = sort_column.sort_key or (lambda row: sort_column.text(row).casefold())
         for start in range(0, len(rows), STEP_SIZE):
             keys += map(key_of, rows[start : start + STEP_SIZE])
-            order += sorted(range(start, len(keys)), key=keys.__getitem__, reverse=is_descending)
+            runs.append(sorted(range(start, len(keys)), key=keys.__getitem__, reverse=is_descending))
             yield
-        # Python merges what is sorted in parts already.
-        return [rows[index] for index in sorted(order, key=keys.__getitem__, reverse=is_descending)]
+        merged = heapq.merge(*runs, key=keys.__getitem__, reverse=is_descending)
+        while indices := list(itertools.islice(merged, STEP_SIZE)):
+            sorted_rows += [rows[index] for index in indices]
+            yield
+        return sorted_rows
 
     def _casefolded_texts(self, rows: Sequence[Row]) -> list[str]:
         texts = map(self._search_text, rows)
