@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import time
 
@@ -193,3 +194,25 @@ async def test_an_edited_reply_is_no_longer_marked_as_cut_off(tmp_path, echo_mod
         await until(lambda: scene.words[-1] == "All of it.")
 
         assert scene.controller.view.message_layout(2).end_mark == ""
+
+
+async def test_a_reply_that_is_stopped_twice_is_shown_as_far_as_it_came(tmp_path, echo_model):
+    async with opened(tmp_path, echo_model("word " * 2000, delay=0.01)) as scene:
+        replies, stops = scene.controller.replies, []
+
+        async def stop_until_it_ends() -> None:
+            while scene.is_replying:
+                replies.stop_reply()
+                await asyncio.sleep(0)
+
+        def stop_after_some_words() -> None:  # of which only the first are stored yet
+            if not stops and len("".join(scene.words[2:])) > 40:
+                stops.append(asyncio.ensure_future(stop_until_it_ends()))
+
+        scene.controller.messages.reply_grew.connect(stop_after_some_words)
+        scene.send("Speak.")
+        await until(lambda: stops and stops[0].done())
+
+        assert len(scene.words[2]) > 40
+        stored = await scene.services.sessions.page(scene.session.guid, 0, 9)
+        assert [message.content for message in stored] == scene.words

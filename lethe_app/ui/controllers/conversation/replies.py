@@ -168,15 +168,15 @@ class ReplyController(Controller):
 
     def stop_reply(self) -> None:
         """Stop the reply on display; its text so far is kept."""
-        if (turn := self._shown_turn) is not None and turn.task is not None:
+        if (turn := self._shown_turn) is not None:
             turn.is_stopped = True
-            turn.task.cancel()
+            turn.cancel()
 
     async def stop_session_reply(self, session_id: UUID) -> None:
         """Stop the reply of a session, on display or not, and wait until it is stored."""
         turn = self._reply_states.get(session_id)
         if turn is not None and turn.task is not None:
-            turn.task.cancel()
+            turn.cancel()
             await asyncio.wait([turn.task])
 
     async def stop_all_replies(self) -> None:
@@ -254,10 +254,8 @@ class ReplyController(Controller):
             async with aclosing(events) as stream:
                 async for event in stream:
                     self._handle_event(turn, event)
-        except BaseException:
-            # Stop cancels the task, so this runs for CancelledError too. The shield lets it finish if the task is cancelled
-            # again.
-            await asyncio.shield(self._show_interrupted_turn(turn))
+        except BaseException:  # a stop is a CancelledError
+            await self._show_interrupted_turn(turn)
             raise
 
     def _on_turn_ended(self, turn: ReplyState) -> None:

@@ -88,6 +88,13 @@ class ReplyState:
         self._is_new_reply = is_new_reply
         self._is_new_alternative = is_new_alternative
 
+    def cancel(self) -> None:
+        """Stop the turn. It is cancelled only once: a second time it would no longer wait until the reply is stored, and show
+        an earlier state of it.
+        """
+        if self.task is not None and not self.task.cancelling():
+            self.task.cancel()
+
     def record_event(self, event: TurnEvent) -> None:
         """Record an event."""
         if activity := STATUS_ACTIVITIES.get(type(event)):
