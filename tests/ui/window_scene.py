@@ -45,7 +45,7 @@ class Scene:
     @property
     def session(self) -> ChatSession | None:
         """The session on display."""
-        return self.controller.session_controller.current_session
+        return self.controller.shown_session.session
 
     @property
     def page(self) -> Page | None:

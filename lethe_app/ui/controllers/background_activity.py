@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -20,17 +19,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from uuid import UUID
 
+    from lethe_app.composition.app_services import AppServices
     from lethe_app.domain.web import OutgoingRequest
-    from lethe_app.services.background.activity_log import ArchiveBudget, RunningTask
-    from lethe_app.services.background.runner import BackgroundRunner
-    from lethe_app.services.indexing.service import IndexingService
-    from lethe_app.services.memory.service import MemoryService
-    from lethe_app.services.models.downloads import Downloads
-    from lethe_app.services.models.service import ModelService
-    from lethe_app.services.preferences import Preferences
+    from lethe_app.services.background.activity_log import RunningTask
     from lethe_app.services.scheduling.loop import BackgroundLoop
-    from lethe_app.services.sessions.archive_queue import ArchiveQueue
-    from lethe_app.services.web.gate import WebGate
     from lethe_app.ui.core.file_transfers import FileTransfers
     from lethe_app.ui.core.tasks import TaskRunner
     from lethe_app.ui.shell.main_window import MainWindow
@@ -41,43 +33,42 @@ MIN_DISPLAY_MS = 2500
 """Minimum time for which a request is shown, so that a fast one can be read."""
 
 
-@dataclass(frozen=True)
-class ActivityServices:
-    """Services whose activities are shown."""
-
-    archive_queue: ArchiveQueue
-    archive_budget: ArchiveBudget
-    indexing: IndexingService
-    models: ModelService
-    downloads: Downloads
-    background_runner: BackgroundRunner
-    memory: MemoryService
-
-
 class BackgroundActivityController(Controller):
-    """Collects the activities of the services and shows them whenever one changes."""
+    """Collects the activities of the services and shows them whenever one changes; requests to the internet are shown in the
+    status line, beside an icon if they are allowed.
+    """
 
-    def __init__(
-        self,
-        window: MainWindow,
-        tasks: TaskRunner,
-        activity_services: ActivityServices,
-        file_transfers: FileTransfers,
-    ) -> None:
+    def __init__(self, window: MainWindow, tasks: TaskRunner, services: AppServices, file_transfers: FileTransfers) -> None:
         super().__init__(window, tasks)
-        self._services, self._file_transfers, services = activity_services, file_transfers, activity_services
+        self._services, self._file_transfers, self._status = services, file_transfers, window.chat.status
+        self._running_requests: dict[UUID, str] = {}
+        self._clear_timer = QTimer(self, singleShot=True, interval=MIN_DISPLAY_MS)
+        self._clear_timer.timeout.connect(lambda: self._status.show_web_request(""))
         self._actions.connect(rebuild_index=self._start_rebuild)
         self._longest_queue = self._most_waiting = 0
         followed = (services.archive_queue, services.indexing, services.models, services.downloads, services.background_runner)
         self.follow(self.refresh_activities, *(service.changed for service in followed), file_transfers.changed)
-        self._unsubscribers.append(services.background_runner.notices.add(self._notifier.notify))
+        self._unsubscribers += [
+            services.background_runner.notices.add(self._notifier.notify),
+            services.web_gate.changed.add(self._on_request_changed),
+        ]
+        self.follow(self._update_web_icon, services.preferences.changed)
+        self._theme.changed.connect(self._update_web_icon)
         self.refresh_activities()
+        self._update_web_icon()
+
+    def close(self) -> None:
+        """Disconnect from services and theme, and clear the status."""
+        super().close()
+        self._theme.changed.disconnect(self._update_web_icon)
+        self._clear_timer.stop()
+        self._status.show_web_request("")
 
     def refresh_activities(self) -> None:
         """Show the current activities in the status line and in the list."""
         running = [(one, self._format_run(one)) for one in self._services.background_runner.all_running]
         text = running[0][1] if running else self._archiving_text() or self._indexing_text()
-        self._window.chat.status.show_background(text)
+        self._status.show_background(text)
         stop_run = self._services.background_runner.stop
         runs = [
             self._create_activity(f"away {one.run.id}", title, one.step, stop=partial(stop_run, one.run.id))
@@ -209,27 +200,7 @@ class BackgroundActivityController(Controller):
             return ""
         return self.tr("preparing search, {count} texts left").format(count=QLocale().toString(waiting))
 
-
-class WebStatusController(Controller):
-    """Follows the web gate and the setting for web access."""
-
-    def __init__(self, window: MainWindow, tasks: TaskRunner, web_gate: WebGate, preferences: Preferences) -> None:
-        super().__init__(window, tasks)
-        self._status, self._preferences = window.chat.status, preferences
-        self._running_requests: dict[UUID, str] = {}
-        self._clear_timer = QTimer(self, singleShot=True, interval=MIN_DISPLAY_MS)
-        self._clear_timer.timeout.connect(lambda: self._status.show_web_request(""))
-        self._unsubscribers.append(web_gate.changed.add(self._on_request_changed))
-        self.follow(self._update_icon, preferences.changed)
-        self._theme.changed.connect(self._update_icon)
-        self._update_icon()
-
-    def close(self) -> None:
-        """Disconnect from services and theme, and clear the status."""
-        super().close()
-        self._theme.changed.disconnect(self._update_icon)
-        self._clear_timer.stop()
-        self._status.show_web_request("")
+    # Internet
 
     def _on_request_changed(self, request: OutgoingRequest) -> None:
         if request.is_under_way:
@@ -242,6 +213,6 @@ class WebStatusController(Controller):
         elif not self._clear_timer.isActive():
             self._clear_timer.start()
 
-    def _update_icon(self) -> None:
-        allowed = self._preferences.current.web_allowed
+    def _update_web_icon(self) -> None:
+        allowed = self._services.preferences.current.web_allowed
         self._status.show_web_icon(load_icon("globe", self._theme.palette.water, ICON - SPACE_1) if allowed else None)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QDate, QLocale
 from PySide6.QtWidgets import QCheckBox, QFormLayout, QLayout, QRadioButton, QWidget
 
+from lethe_app.services.maintenance.erasure import erase_backups
 from lethe_app.ui.controllers.controller import Controller
 from lethe_app.ui.core.formatting import format_message_count
 from lethe_app.ui.core.palette import SPACE_2, SPACE_4
@@ -136,13 +137,14 @@ class ErasureController(Controller):
         super().__init__(window, tasks)
         self._erasure, self._days, self._database = erasure, days, paths.database
         self._directory, self._session_controller, self._replies = directory, session_controller, replies
+        self._shown = session_controller.shown
         self._actions.connect(
             erase_history=tasks.create_callback(self._confirm_and_erase, key="erase"),
             erase_day=tasks.create_callback(self._confirm_and_erase_day, key="erase"),
         )
 
     async def _confirm_and_erase_day(self) -> None:
-        session = self._session_controller.current_session
+        session = self._shown.session
         choices = [
             DayChoice(persona_id, persona.name, await self._days.count_messages(persona_id))
             for persona_id, persona in self._directory.personas.items()
@@ -151,28 +153,23 @@ class ErasureController(Controller):
         dialog = DayErasureDialog(self._window, choices, session.persona_id if session is not None else "")
         if not await run_dialog(dialog) or dialog.day is None:
             return
-        with_backups = dialog.backup_box.isChecked()
         await self._days.erase(dialog.day, dialog.persona_id)
-        await self._erase_backups(is_wanted=with_backups)
+        await self._erase_backups(dialog)
         self._notifier.notify(self.tr("The day was deleted."))
 
-    async def _erase_backups(self, *, is_wanted: bool) -> None:
-        from lethe_app.services.maintenance.erasure import erase_backups  # noqa: PLC0415 - rarely needed
-
-        if is_wanted:
+    async def _erase_backups(self, dialog: ErasureQuestion) -> None:
+        if dialog.backup_box.isChecked():
             await erase_backups(self._database)
 
     async def _confirm_and_erase(self) -> None:
-        session = self._session_controller.current_session
+        session = self._shown.session
         if session is None:
             return
-        persona = await self._directory.find_persona(session.persona_id)
-        dialog = ErasureDialog(self._window, persona.name if persona is not None else session.persona_id)
+        dialog = ErasureDialog(self._window, self._shown.participants[0].name)
         if not await run_dialog(dialog):
             return
-        is_all, with_backups = dialog.all_button.isChecked(), dialog.backup_box.isChecked()
         await self._replies.stop_session_reply(session.guid)
-        await (self._erasure.erase_all() if is_all else self._erasure.erase([session.persona_id]))
-        await self._erase_backups(is_wanted=with_backups)
+        await (self._erasure.erase_all() if dialog.all_button.isChecked() else self._erasure.erase([session.persona_id]))
+        await self._erase_backups(dialog)
         await self._session_controller.resume_persona(session.persona_id)
         self._notifier.notify(self.tr("Conversations and memories were deleted."))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 from uuid import UUID
 
@@ -23,33 +22,14 @@ from lethe_app.ui.core.labels.dates import format_day, format_time, local_day
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
-    from typing import Any
+    from collections.abc import Awaitable, Callable
 
-    from lethe_app.services.chat.reply_actions import ReplyActions
-    from lethe_app.services.chat.reply_source_reader import ReplySourceReader
-    from lethe_app.services.events import Listeners
-    from lethe_app.services.library import Library
-    from lethe_app.services.mood import MoodService
+    from lethe_app.composition.app_services import AppServices
     from lethe_app.ui.core.tasks import TaskRunner
     from lethe_app.ui.shell.main_window import MainWindow
     from lethe_app.ui.transcript.chat_view import ChatView
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class MemoryPanelServices:
-    """Services that the panel reads from, and changes upon which it is updated."""
-
-    reply_sources: ReplySourceReader
-    reply_actions: ReplyActions
-    moods: MoodService
-    library: Library
-    memory_changes: Sequence[Listeners[str]]
-    """Changes of what is recalled: they concern every reply."""
-    other_changes: Sequence[Listeners[Any]]
-    """Changes that concern the reply on display."""
 
 
 class MemoryPanelController(Controller):
@@ -60,12 +40,12 @@ class MemoryPanelController(Controller):
         window: MainWindow,
         tasks: TaskRunner,
         view: ChatView,
-        panel_services: MemoryPanelServices,
+        services: AppServices,
         open_session: Callable[[UUID, UUID | None], None],
     ) -> None:
         super().__init__(window, tasks)
         self.panel, self._panes, self._header = window.memory_panel, window.panes, window.chat.header
-        self._view, self._messages, self._services = view, view.chat_model, panel_services
+        self._view, self._messages, self._services = view, view.chat_model, services
         self._clock, self._open_session = window.clock, open_session
         self._chosen_reply: UUID | None = None
         self.shown_sources: ReplySources | None = None
@@ -74,8 +54,10 @@ class MemoryPanelController(Controller):
         # One update for all signals of the model in the same turn of the event loop.
         self._update_timer = QTimer(self, singleShot=True, interval=0)
         self._update_timer.timeout.connect(self._update_reply)
-        self.follow(self._refresh_all, *panel_services.memory_changes)
-        self.follow(self._schedule_refresh, *panel_services.other_changes)
+        recalled = (services.memory, services.facts, services.documents, services.objections)
+        self.follow(self._refresh_all, *(one.changed for one in recalled))
+        shown = (services.sessions, services.moods, services.preferences, services.library)
+        self.follow(self._schedule_refresh, *(one.changed for one in shown))
         self._connect_signals()
         for title, name in (
             (self.tr("Facts"), "facts"),

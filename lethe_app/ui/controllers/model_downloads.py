@@ -34,7 +34,8 @@ ALL_GPU_LAYERS = -1
 
 class ModelDownloadController(Controller):
     """Starts downloads that the user asked for on the welcome page, in the model menu or in the chat, and loads the model as
-    soon as no reply is in progress. A download that was not complete when the program was closed is offered again.
+    soon as no reply is in progress. A download that was not complete when the program was closed is offered again; a first
+    one in a card below the first reply of the starter model, complete or stopped, which stays until it is answered.
     """
 
     def __init__(
@@ -47,11 +48,13 @@ class ModelDownloadController(Controller):
         replies: ReplyController,
     ) -> None:
         super().__init__(window, tasks)
-        self._downloads, self._models, self._preferences, self._replies = downloads, models, preferences, replies
+        self._chat, self._replies = window.chat, replies
+        self._downloads, self._models, self._preferences = downloads, models, preferences
+        self._card: ComposerCard | None = None
         self._downloaded_path: Path | None = None
         """Model that is loaded when the reply in progress is complete."""
         self._unsubscribers.append(downloads.changed.add(self._on_progress))
-        replies.turn_ended.connect(self._load_downloaded)
+        replies.turn_ended.connect(lambda _turn: self._on_turn_ended())
 
     def start_download(self, assessment: DownloadAssessment) -> None:
         """Start the download; the model is loaded when it is complete."""
@@ -120,28 +123,10 @@ class ModelDownloadController(Controller):
         if isinstance(state, ModelReady):
             self._notifier.notify(self.tr("{name} is loaded and writes the next reply.").format(name=state.model.file.name))
 
-
-class StarterNotice(Controller):
-    """Card below the first reply of the starter model, complete or stopped; it stays until it is answered."""
-
-    def __init__(
-        self,
-        window: MainWindow,
-        tasks: TaskRunner,
-        models: ModelService,
-        preferences: Preferences,
-        downloads: Downloads,
-        model_downloads: ModelDownloadController,
-        replies: ReplyController,
-    ) -> None:
-        super().__init__(window, tasks)
-        self._chat = window.chat
-        self._models, self._preferences, self._downloads = models, preferences, downloads
-        self._model_downloads = model_downloads
-        self.card: ComposerCard | None = None
-        replies.turn_ended.connect(lambda _turn: self._on_turn_ended())
+    # Card below the first reply
 
     def _on_turn_ended(self) -> None:
+        self._load_downloaded()
         state, settings = self._models.state, self._preferences.current
         is_due = isinstance(state, ModelReady) and is_starter(state.model.file)
         if is_due and not settings.has_seen_starter_notice and not settings.awaited_download:
@@ -150,9 +135,9 @@ class StarterNotice(Controller):
     async def _show_card(self) -> None:
         better = await self._downloads.find_better(await self._models.list_chat_models())
         await self._preferences.set(has_seen_starter_notice=True)
-        self.card = self._build_card(better)
-        self._chat.add_card(self.card)
-        announce(self.card, f"{self.card.title.text()} {self.card.details.text()}")
+        self._card = self._build_card(better)
+        self._chat.add_card(self._card)
+        announce(self._card, f"{self._card.title.text()} {self._card.details.text()}")
 
     def _build_card(self, better: DownloadAssessment | None) -> ComposerCard:
         title = self.tr("The starter model is only a taste.")
@@ -163,7 +148,7 @@ class StarterNotice(Controller):
             facts = " · ".join(filter(None, (better.model.name, format_size(better.model.size), speed)))
             card = ComposerCard(title, self.tr("Better: {facts}").format(facts=facts), is_compact=True)
             card.details.setToolTip(f"{better.model.why}\n{format_offer(better)}")
-            start = partial(self._model_downloads.start_download, better)
+            start = partial(self.start_download, better)
             download = card.add_button(self.tr("Download"), "primary", lambda: self._answer(start))
             download.setAccessibleName(self.tr("Download {name}").format(name=better.model.name))
         open_models = self._actions["model_manager"].trigger
@@ -175,7 +160,7 @@ class StarterNotice(Controller):
 
     def _answer(self, action: Callable[[], object]) -> None:
         """Remove the card, and do what its button says."""
-        if self.card is not None:
-            self._chat.remove_card(self.card)
-            self.card = None
+        if self._card is not None:
+            self._chat.remove_card(self._card)
+            self._card = None
         action()

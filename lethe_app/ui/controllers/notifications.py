@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QApplication, QSystemTrayIcon
 
+from lethe_app.services.events import ReplyFinished
 from lethe_app.ui.controllers.controller import Controller
 from lethe_app.ui.core.formatting import truncate_text
 from lethe_app.ui.core.icons import application_icon
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lethe_app.domain.memory import MemoryUnit
+    from lethe_app.services.events import TurnEvent
     from lethe_app.services.memory.service import MemoryService
     from lethe_app.services.personas.reminders import Reminders
     from lethe_app.services.preferences import Preferences
@@ -57,7 +59,7 @@ class DesktopNotifications(Controller):
             reminders.requested.add(self._notify_set),
         ]
         self.follow(self._update_tray, preferences.changed)
-        replies.reply_completed.connect(self.notify_reply)
+        replies.event_received.connect(lambda _turn, event: self.notify_reply(event))
         self._update_tray()
 
     def close(self) -> None:
@@ -65,10 +67,11 @@ class DesktopNotifications(Controller):
         super().close()
         self.tray.hide()
 
-    def notify_reply(self, name: str, text: str) -> None:
+    def notify_reply(self, event: TurnEvent) -> None:
         """Notify of a complete reply."""
-        shown = truncate_text(" ".join(text.split()), MAX_TEXT_LENGTH)
-        self._show_notification(self.tr("{name} replied").format(name=name), shown)
+        if isinstance(event, ReplyFinished):
+            shown = truncate_text(" ".join(event.message.content.split()), MAX_TEXT_LENGTH)
+            self._show_notification(self.tr("{name} replied").format(name=event.message.speaker_name), shown)
 
     def _notify_reminders(self, texts: Sequence[str]) -> None:
         """Show due reminders as one notification: on the desktop, or in the window if that is active."""

@@ -55,7 +55,7 @@ class PageController(Controller):
             window.notifier,
             window.theme,
             self.navigator,
-            lambda: session_controller.current_session,
+            lambda: session_controller.shown.session,
             self.open_session,
             self.run_action,
         )
@@ -104,7 +104,7 @@ class PageController(Controller):
 
     async def leave_persona(self, persona_id: str) -> None:
         """Open a session of another persona if one of a removed persona is on display."""
-        current = self._session_controller.current_session
+        current = self._session_controller.shown.session
         if current is not None and current.persona_id == persona_id:
             await self._environment.create_persona_deletion().open_other_session(persona_id)
 
@@ -148,7 +148,7 @@ class PageController(Controller):
         rename.activated.connect(self._actions["rename"].trigger)
 
     def _rename_current_session(self) -> None:
-        session = self._session_controller.current_session
+        session = self._session_controller.shown.session
         if session is not None:
             self._window.go_to_sidebar()
             self._window.sidebar.rename_session(str(session.guid))

@@ -51,8 +51,8 @@ class SidebarController(Controller):
             )
         )
         self.follow(tasks.create_callback(self.refresh_personas, key="personas"), library.changed)
-        session_controller.session_changed.connect(
-            lambda session: sidebar.set_open_session(session.persona_id, str(session.guid))
+        session_controller.shown.session_changed.connect(
+            lambda session, _replaced_id: sidebar.set_open_session(session.persona_id, str(session.guid))
         )
         sidebar.persona_chosen.connect(session_controller.choose_persona)
         sidebar.session_chosen.connect(session_controller.choose_session)

@@ -11,19 +11,17 @@ from PySide6.QtGui import QInputMethodEvent, QKeySequence
 from lethe_app.domain.chat import ChatSession, Role
 from lethe_app.errors import LetheError
 from lethe_app.services.events import ReplyFinished, ReplyStarted, ReplyText, TurnEvent
-from lethe_app.services.speech.output import SpeechOutput
 from lethe_app.services.speech.session_speech import SpeechMode
 from lethe_app.ui.controllers.controller import Controller
-from lethe_app.ui.speech.sound_process import create_engines
 
 if TYPE_CHECKING:
     from uuid import UUID
 
-    from lethe_app.services.preferences import Preferences
+    from lethe_app.services.speech.output import SpeechOutput
     from lethe_app.services.speech.session_speech import SessionSpeech
     from lethe_app.ui.controllers.conversation.replies import ReplyController
     from lethe_app.ui.controllers.conversation.reply_state import ReplyState
-    from lethe_app.ui.controllers.conversation.sessions import SessionController
+    from lethe_app.ui.controllers.conversation.shown_session import ShownSession
     from lethe_app.ui.controllers.persona_directory import PersonaDirectory
     from lethe_app.ui.core.tasks import TaskRunner
     from lethe_app.ui.shell.main_window import MainWindow
@@ -32,11 +30,6 @@ if TYPE_CHECKING:
 STOPPING_ACTIONS = ("stop", "regenerate", "continue_reply", "previous_reply", "next_reply", "edit_last")
 """Actions of the window that silence the voice."""
 ESCAPE = QKeySequence("Esc")
-
-
-def create_speech_output(preferences: Preferences) -> SpeechOutput:
-    """Create the spoken output with all engines."""
-    return SpeechOutput(create_engines(preferences), preferences)
 
 
 class SpeechController(Controller):
@@ -51,21 +44,18 @@ class SpeechController(Controller):
         tasks: TaskRunner,
         view: ChatView,
         replies: ReplyController,
-        session_controller: SessionController,
+        shown_session: ShownSession,
         directory: PersonaDirectory,
         speech_output: SpeechOutput,
         session_speech: SessionSpeech,
     ) -> None:
         super().__init__(window, tasks)
         self._view, self._messages = view, view.chat_model
-        self._session_controller, self._directory = session_controller, directory
+        self._shown, self._directory = shown_session, directory
         self._output, self._session_speech = speech_output, session_speech
         self._buttons = window.chat.header.speech
         self.mode = SpeechMode(is_spoken=False, has_spoken_style=False)
         """Mode of the session on display."""
-        self._session_id: UUID | None = None
-        self._previous_id: UUID | None = None
-        """Session that was on display before."""
         self._is_copying = False
         """True while a session takes over the mode of the one before, which must not be shown as switched off meanwhile."""
         self._unsubscribers += [
@@ -76,10 +66,9 @@ class SpeechController(Controller):
         self._stop_keys = self._actions["stop_speaking"].shortcuts()
         self._connect_actions()
         self._connect_user_input()
-        replies.event_shown.connect(self._on_reply_event)
+        replies.event_received.connect(self._on_reply_event)
         replies.turn_ended.connect(self._on_turn_ended)
-        session_controller.session_changed.connect(self._on_session_changed)
-        replies.session_started.connect(self._on_session_started)
+        shown_session.session_changed.connect(self._on_session_changed)
         self._on_speaking_changed(is_speaking=False)
 
     def _connect_actions(self) -> None:
@@ -173,6 +162,8 @@ class SpeechController(Controller):
     # Replies
 
     def _on_reply_event(self, turn: ReplyState, event: TurnEvent) -> None:
+        if turn.session_id != self._shown.session_id:
+            return
         reply = turn.reply
         if isinstance(event, ReplyStarted) and reply is not None and self.mode.is_spoken:
             # The replies of a group are spoken one after the other.
@@ -184,7 +175,7 @@ class SpeechController(Controller):
         self._update_escape()
 
     def _on_turn_ended(self, turn: ReplyState) -> None:
-        if turn.session_id == self._session_id and turn.reply is not None:  # it failed or was stopped
+        if turn.session_id == self._shown.session_id and turn.reply is not None:  # it failed or was stopped
             if turn.is_stopped:
                 self.stop_speaking()
             else:
@@ -193,22 +184,19 @@ class SpeechController(Controller):
 
     # Mode of the session
 
-    def _on_session_changed(self, session: ChatSession) -> None:
-        if session.guid != self._session_id:
-            self.stop_speaking()
-            self._previous_id, self._session_id = self._session_id, session.guid
+    def _on_session_changed(self, session: ChatSession, replaced_id: UUID | None) -> None:
+        """Load the mode, or keep what was chosen for the session that the user's message has just replaced."""
+        self.stop_speaking()
+        if replaced_id is None:
             self._start_loading_mode()
-
-    def _on_session_started(self, session: ChatSession) -> None:
-        """Keep what was chosen for the session that the user's message has just replaced."""
-        if self._previous_id is not None and session.guid == self._session_id:
+        else:
             self._tasks.cancel("speech mode")
             self._is_copying = True
-            self._tasks.start_task(self._copy_mode(self._previous_id, session.guid))
+            self._tasks.start_task(self._copy_mode(replaced_id, session.guid))
 
     def _start_loading_mode(self) -> None:
-        if self._session_id is not None and not self._is_copying:
-            self._tasks.start_task(self._load_mode(self._session_id), key="speech mode")
+        if self._shown.session is not None and not self._is_copying:
+            self._tasks.start_task(self._load_mode(self._shown.session.guid), key="speech mode")
 
     async def _load_mode(self, session_id: UUID) -> None:
         mode = await self._session_speech.mode_of(session_id)
@@ -218,7 +206,7 @@ class SpeechController(Controller):
                 await self._connect_voice()
 
     async def _connect_voice(self) -> None:
-        session = self._session_controller.current_session
+        session = self._shown.session
         await self._output.connect(self._voice_of(session.persona_id) if session is not None else "")
 
     async def _copy_mode(self, source_id: UUID, target_id: UUID) -> None:
@@ -233,7 +221,7 @@ class SpeechController(Controller):
         self._tasks.start_task(self._set_spoken(is_on=is_on))
 
     async def _set_spoken(self, *, is_on: bool) -> None:
-        if (session_id := self._session_id) is not None:
+        if (session_id := self._shown.session_id) is not None:
             self._show_mode(session_id, await self._session_speech.set_spoken(session_id, is_on=is_on))
             if is_on:
                 await self._connect_voice()
@@ -242,10 +230,10 @@ class SpeechController(Controller):
         self._tasks.start_task(self._set_style(is_on=is_on))
 
     async def _set_style(self, *, is_on: bool) -> None:
-        if (session_id := self._session_id) is not None:
+        if (session_id := self._shown.session_id) is not None:
             self._show_mode(session_id, await self._session_speech.set_style(session_id, is_on=is_on))
 
     def _show_mode(self, session_id: UUID, mode: SpeechMode) -> None:
-        if session_id == self._session_id:
+        if session_id == self._shown.session_id:
             self.mode = mode
             self._buttons.show_mode(is_spoken=mode.is_spoken, has_spoken_style=mode.has_spoken_style)

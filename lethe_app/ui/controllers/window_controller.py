@@ -11,18 +11,14 @@ from PySide6.QtGui import QDesktopServices
 from lethe_app.composition.creation import create_from
 from lethe_app.domain.chat import Role
 from lethe_app.services.events import NoModel
+from lethe_app.services.speech.output import SpeechOutput
 from lethe_app.ui.controllers.appearance import AppearanceController
-from lethe_app.ui.controllers.background_activity import (
-    ActivityServices,
-    BackgroundActivityController,
-    WebStatusController,
-)
+from lethe_app.ui.controllers.background_activity import BackgroundActivityController
 from lethe_app.ui.controllers.controller import Controller
 from lethe_app.ui.controllers.conversation.drafts import DraftStore
 from lethe_app.ui.controllers.conversation.earlier_sessions import EarlierSessionsLine
-from lethe_app.ui.controllers.conversation.group import GroupController, NextSpeakerController
-from lethe_app.ui.controllers.conversation.message_changes import MessageChanges, MessageUndo
-from lethe_app.ui.controllers.conversation.participants import ParticipantsController
+from lethe_app.ui.controllers.conversation.group import GroupController
+from lethe_app.ui.controllers.conversation.message_changes import MessageChanges
 from lethe_app.ui.controllers.conversation.replies import ReplyController
 from lethe_app.ui.controllers.conversation.reply_offers import (
     FeedbackController,
@@ -30,27 +26,29 @@ from lethe_app.ui.controllers.conversation.reply_offers import (
     ToolPermissionController,
     UnansweredController,
 )
-from lethe_app.ui.controllers.conversation.session_commands import SessionCommands, SessionEnd, SessionFollower
+from lethe_app.ui.controllers.conversation.session_commands import SessionCommands, SessionEnd
 from lethe_app.ui.controllers.conversation.sessions import SessionController
+from lethe_app.ui.controllers.conversation.shown_session import ShownSession
 from lethe_app.ui.controllers.dictation.controller import DictationController
 from lethe_app.ui.controllers.erasure import ErasureController
 from lethe_app.ui.controllers.first_start import FirstStart
 from lethe_app.ui.controllers.gear_menu import GearMenu
-from lethe_app.ui.controllers.memory_panel import MemoryPanelController, MemoryPanelServices
+from lethe_app.ui.controllers.memory_panel import MemoryPanelController
 from lethe_app.ui.controllers.model import ModelController
-from lethe_app.ui.controllers.model_downloads import ModelDownloadController, StarterNotice
+from lethe_app.ui.controllers.model_downloads import ModelDownloadController
 from lethe_app.ui.controllers.notifications import DesktopNotifications
 from lethe_app.ui.controllers.pages import PageController
 from lethe_app.ui.controllers.persona_directory import PersonaDirectory
 from lethe_app.ui.controllers.sidebar import SidebarController
-from lethe_app.ui.controllers.speech import SpeechController, create_speech_output
-from lethe_app.ui.controllers.transfers.exports import BundleExporter, SessionExporter
-from lethe_app.ui.controllers.transfers.imports import BundleImporter, FileDropTarget, FileImporter, FileInbox
+from lethe_app.ui.controllers.speech import SpeechController
+from lethe_app.ui.controllers.transfers.exports import BundleExporter
+from lethe_app.ui.controllers.transfers.imports import FileImporter
 from lethe_app.ui.controllers.user_activity import UserActivity
 from lethe_app.ui.core.file_transfers import FileTransfers
 from lethe_app.ui.core.page_preload import PagePreload
 from lethe_app.ui.core.tasks import TaskRunner
 from lethe_app.ui.shell.command_palette import CommandPalette
+from lethe_app.ui.speech.sound_process import create_engines
 from lethe_app.ui.transcript.chat_view import ChatView
 from lethe_app.ui.transcript.model.annotations import AnnotationQueries
 from lethe_app.ui.transcript.model.chat_model import ChatModel
@@ -59,7 +57,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lethe_app.composition.app_services import AppServices
-    from lethe_app.services.speech.output import SpeechOutput
     from lethe_app.ui.core.routes import Route
     from lethe_app.ui.shell.main_window import MainWindow
 
@@ -75,7 +72,8 @@ class WindowController(QObject):
         """Create all controllers; `speech_output` replaces the voices of the system and of Piper."""
         super().__init__(window)
         self.window, self.services = window, services
-        self.speech_output = speech_output or create_speech_output(services.preferences)
+        preferences = services.preferences
+        self.speech_output = speech_output or SpeechOutput(create_engines(preferences), preferences)
         self.tasks = TaskRunner(window.notifier.report_error)
         self.file_transfers = FileTransfers()
         self.directory = PersonaDirectory(services.library, window.theme, window)
@@ -96,8 +94,7 @@ class WindowController(QObject):
         """Create the controllers of the model, the status line and the settings of the window."""
         window, tasks, preferences = self.window, self.tasks, self.services.preferences
         self.model_controller = self._create(ModelController)
-        self._create(BackgroundActivityController, activity_services=self._create(ActivityServices))
-        self._create(WebStatusController)
+        self._create(BackgroundActivityController)
         self.appearance = self._create(AppearanceController)
         self.gear_menu = self._create(GearMenu)
         self._create(UserActivity)
@@ -112,43 +109,36 @@ class WindowController(QObject):
     def _create_session_controllers(self) -> None:
         """Create the controllers of the sidebar and of the session on display with its replies."""
         model = self.window.sidebar.model
-        self.participants = self._create(ParticipantsController)
+        self.shown_session = self._create(ShownSession)
         self.replies = self._create(ReplyController)
         self.session_controller = self._create(SessionController)
         self.sidebar = self._create(SidebarController)
-        exporter = self._create(SessionExporter, get_card_export=lambda: self.services.card_export)
-        self._create(SessionCommands, export_session=exporter.export_session)
+        self._create(SessionCommands, get_card_export=lambda: self.services.card_export)
         self.drafts = DraftStore(self.services.paths.window, self.window.chat.composer)
         self._create(LongConversationHint)
         self.desktop_notifications = self._create(DesktopNotifications)
         self.replies.replying_sessions_changed.connect(lambda ids: model.set_replying_sessions(frozenset(map(str, ids))))
-        self.session_controller.session_opened.connect(self.model_controller.set_persona)
+        self.shown_session.session_changed.connect(
+            lambda *_sessions: self.model_controller.set_persona(self.shown_session.participants[0])
+        )
         self.dictation_controller = self._create(DictationController, open_page=self._open_route)
         self.model_downloads = self._create(ModelDownloadController)
         self.model_controller.download_requested.connect(self.model_downloads.start_download)
-        self._create(StarterNotice)
 
     def _create_page_controllers(self) -> None:
         """Create the controller of the pages, and those that import and export personas."""
         tasks = self.tasks
         self.bundle_exporter = self._create(BundleExporter, get_card_export=lambda: self.services.card_export)
         self.pages = self._create(PageController, export_persona=self.bundle_exporter.export_persona)
-        self.bundle_importer = self._create(BundleImporter)
-        self.file_importer = self._create(FileImporter, get_imports=lambda: self.services.imports)
-        self._create(FileDropTarget, importer=self.file_importer)
-        self._create(FileInbox, importer=self.file_importer)
-        for importer in (self.bundle_importer, self.file_importer):
-            importer.imported.connect(lambda persona_id: tasks.start_task(self._go_to_persona(persona_id), key="find"))
-            importer.reverted.connect(lambda persona_id: tasks.start_task(self.pages.leave_persona(persona_id)))
+        self.file_importer = importer = self._create(FileImporter, get_imports=lambda: self.services.imports)
+        importer.imported.connect(lambda persona_id: tasks.start_task(self._go_to_persona(persona_id), key="find"))
+        importer.reverted.connect(lambda persona_id: tasks.start_task(self.pages.leave_persona(persona_id)))
 
     def _create_message_controllers(self) -> None:
         """Create the controllers of the messages of the session on display and of its participants."""
-        services = self.services
-        self._create(SessionFollower)
         self._create(ErasureController)
-        self.message_changes = self._create(MessageChanges, undo=self._create(MessageUndo))
-        self._create(GroupController)
-        self.next_speaker = self._create(NextSpeakerController)
+        self.message_changes = self._create(MessageChanges)
+        self.group_controller = self._create(GroupController)
         self.unanswered = self._create(UnansweredController)
         self.session_end = self._create(SessionEnd)
         self.tool_permissions = self._create(ToolPermissionController)
@@ -156,14 +146,7 @@ class WindowController(QObject):
         self.speech = self._create(SpeechController)
         self.dictation_controller.speech_started.connect(self.speech.stop_speaking)
         self.dictation_controller.is_output_playing = lambda: self.speech.is_speaking
-        panel_services = self._create(
-            MemoryPanelServices,
-            memory_changes=[one.changed for one in (services.memory, services.facts, services.documents, services.objections)],
-            other_changes=[one.changed for one in (services.sessions, services.moods, services.preferences, services.library)],
-        )
-        self.memory_panel = self._create(
-            MemoryPanelController, panel_services=panel_services, open_session=self.pages.open_session
-        )
+        self.memory_panel = self._create(MemoryPanelController, open_session=self.pages.open_session)
         self.earlier_sessions = self._create(EarlierSessionsLine, open_route=self._open_route)
 
     def is_idle(self) -> bool:
@@ -180,7 +163,7 @@ class WindowController(QObject):
         view.text_typed.connect(self.window.chat.composer.insert_text)
         view.set_avatars(self.directory.render_speaker_avatar)
         self.sidebar.avatars_changed.connect(lambda: view.set_avatars(self.directory.render_speaker_avatar))
-        self.participants.changed.connect(self._update_empty_text)  # not before: what is still being read is not empty
+        self.shown_session.changed.connect(self._update_empty_text)  # not before: what is still being read is not empty
         self.messages.load_failed.connect(self.window.notifier.report_error)
         self.window.chat.composer.edit_last_requested.connect(self._edit_last_message)
         self.window.window_actions.connect(edit_last=self._edit_last_message, copy_reply=self._copy_last_reply)
@@ -235,8 +218,8 @@ class WindowController(QObject):
 
     def _update_empty_text(self) -> None:
         """Set the text that is shown in a session without messages."""
-        participants = self.participants
-        speaker = participants.chosen_speaker or (participants.participants[0] if not participants.is_group else None)
+        shown = self.shown_session
+        speaker = shown.chosen_speaker or (shown.participants[0] if not shown.is_group else None)
         words = self.tr("Write the first message, or press Send to let {name} begin.")
         words = words.format(name=speaker.name if speaker is not None else self.tr("one of them"))
         self.view.set_empty_texts(self.tr("No messages yet."), words)

@@ -96,7 +96,7 @@ async def test_other_files_are_left_alone(tmp_path: Path):
 
 async def test_after_an_undone_import_another_persona_is_shown(tmp_path: Path):
     async with opened(tmp_path / "home") as scene:
-        scene.controller.bundle_importer.import_bundle(nerys(tmp_path))
+        scene.controller.file_importer.import_paths([nerys(tmp_path)])
         (await shown(scene, BundleImportDialog)).accept()
         await until(lambda: scene.window.windowTitle().startswith("Nerys"))
         await until(lambda: any("Nerys was imported" in toast.text for toast in scene.toasts))
@@ -110,7 +110,7 @@ async def test_after_an_undone_import_another_persona_is_shown(tmp_path: Path):
 
 async def test_a_second_mira_is_given_another_name_that_can_be_changed(tmp_path: Path):
     async with opened(tmp_path / "home") as scene:
-        scene.controller.bundle_importer.import_bundle(nerys(tmp_path, name="Mira"))
+        scene.controller.file_importer.import_paths([nerys(tmp_path, name="Mira")])
         dialog = await shown(scene, BundleImportDialog)
         assert dialog.name_field.text() == "Mira 2"
         dialog.name_field.clear()
@@ -151,7 +151,7 @@ async def test_whoever_is_here_for_the_first_time_is_greeted_first(tmp_path: Pat
 async def test_a_file_that_is_no_bundle_is_told_and_nothing_asked(tmp_path: Path):
     (tmp_path / "Bad.lethe").write_bytes(b"hello")
     async with opened(tmp_path / "home") as scene:
-        scene.controller.bundle_importer.import_bundle(tmp_path / "Bad.lethe")
+        scene.controller.file_importer.import_paths([tmp_path / "Bad.lethe"])
         await until(lambda: scene.toasts)
 
         assert scene.toasts[0].text == "Bad.lethe: is not a Lethe file, or is incomplete"
@@ -272,7 +272,7 @@ async def test_somebody_who_moves_in_meanwhile_is_told_of_and_takes_nobody_away(
 ):
     async with opened(tmp_path / "home") as scene:
         let_in = held_back(monkeypatch, scene.services.bundles, "import_bundle")
-        scene.controller.bundle_importer.import_bundle(nerys(tmp_path))
+        scene.controller.file_importer.import_paths([nerys(tmp_path)])
         (await shown(scene, BundleImportDialog)).accept()
         dialog = await shown(scene, TransferProgressDialog)
         assert titles(scene) == ["Importing Nerys"]

@@ -89,9 +89,9 @@ async def test_two_are_asked_in_by_keyboard_and_both_answer_under_their_names(tm
         session = scene.session
         assert session is not None
         assert set(session.guests) == {"edmund", "aiko"}
-        assert scene.window.windowTitle() == f"{scene.controller.participants.joined_names} — Lethe"
-        assert scene.window.chat.header.name_label.accessibleName() == scene.controller.participants.joined_names
-        order = " → ".join(one.name for one in scene.controller.participants.participants)
+        assert scene.window.windowTitle() == f"{scene.controller.shown_session.joined_names} — Lethe"
+        assert scene.window.chat.header.name_label.accessibleName() == scene.controller.shown_session.joined_names
+        order = " → ".join(one.name for one in scene.controller.shown_session.participants)
         assert order.startswith("Mira → ")
         assert scene.window.chat.speaker_chooser.button.accessibleName() == f"Next speaker: Auto, in turn {order}"
         assert scene.window.chat.composer.send_button.accessibleName() == "Let someone speak"
@@ -155,10 +155,10 @@ async def test_words_that_begin_a_new_conversation_take_the_choice_along(tmp_pat
     async with opened(tmp_path, echo_model("Mine.")) as scene:
         await set_guests(scene, "Edmund", "Aiko")
         await choose(scene, "Aiko")
-        group_turns, before = scene.controller.participants, scene.session
+        group_turns, before = scene.controller.shown_session, scene.session
         assert before is not None
         fresh = before.model_copy(update={"guid": uuid4()})
-        group_turns.follow_to_session(fresh.guid)
+        group_turns.continue_in_session(fresh)
         assert group_turns.chosen_speaker_id == "aiko"
         group_turns.follow_to_session(before.guid)
         assert group_turns.chosen_speaker_id == "aiko"
@@ -199,7 +199,7 @@ async def test_whoever_is_chosen_answers_and_nobody_else(tmp_path: Path, echo_mo
         await choose(scene, "Let Edmund speak now")
         await until(lambda: len(scene.words) == 5 and not scene.is_replying)
         assert speakers(scene)[4] == "Edmund"
-        assert scene.controller.participants.chosen_speaker_id == "aiko"
+        assert scene.controller.shown_session.chosen_speaker_id == "aiko"
 
 
 async def test_the_choice_belongs_to_its_conversation(tmp_path: Path, echo_model: Script):
@@ -208,13 +208,13 @@ async def test_the_choice_belongs_to_its_conversation(tmp_path: Path, echo_model
         await choose(scene, "Edmund")
         scene.controller.session_controller.choose_persona("aiko")
         await until(lambda: scene.window.windowTitle() == "Aiko — Lethe")
-        assert scene.controller.participants.chosen_speaker_id == ""
+        assert scene.controller.shown_session.chosen_speaker_id == ""
         assert not scene.window.window_actions["choose_speaker"].isEnabled()
         assert scene.window.chat.composer.send_button.accessibleName() == "Let Aiko speak"
 
         scene.controller.session_controller.choose_persona("mira")
         await until(lambda: scene.window.windowTitle() == "Mira and Edmund — Lethe")
-        assert scene.controller.participants.chosen_speaker_id == "edmund"
+        assert scene.controller.shown_session.chosen_speaker_id == "edmund"
 
 
 async def test_a_reply_is_awaited_under_the_right_name(tmp_path: Path, echo_model: Script):

@@ -9,12 +9,14 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from lethe_app.services.events import ModelLoading, ModelState, NoModel
+from lethe_app.domain.model import Usage
+from lethe_app.services.events import ModelLoading, ModelState, NoModel, ReplyFinished
 from lethe_app.services.models.service import ModelService
 from lethe_app.services.sessions.archive_queue import ArchiveProgress, ArchiveQueue
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.shell.activity_list import ActivityButton, ActivityItem
 from tests.ui.activity_rows import activity_row, activity_rows
+from tests.ui.chat_scene import message
 from tests.ui.window_scene import opened, until
 
 pytestmark = pytest.mark.usefixtures("styled_app")
@@ -88,12 +90,13 @@ async def test_a_reply_calls_the_user_back_without_words_unless_they_are_allowed
         notifications, reported = scene.controller.desktop_notifications, []
         monkeypatch.setattr(notifications.tray, "showMessage", lambda title, words, *_rest: reported.append((title, words)))
         scene.window.hide()
+        reply = ReplyFinished(message("The tide turns."), Usage())
 
-        notifications.notify_reply("Mira", "The tide turns.")
+        notifications.notify_reply(reply)
         await scene.services.preferences.set(notify_with_words=True)
-        notifications.notify_reply("Mira", "The tide turns.")
+        notifications.notify_reply(reply)
         await scene.services.preferences.set(notify=False)
-        notifications.notify_reply("Mira", "The tide turns.")
+        notifications.notify_reply(reply)
 
         assert reported == [("Mira replied", ""), ("Mira replied", "The tide turns.")]
 

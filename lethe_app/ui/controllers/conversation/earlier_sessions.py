@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lethe_app.domain.chat import ChatSession, Role, SessionSummary
+from lethe_app.domain.chat import Role, SessionSummary
 from lethe_app.errors import LetheError
 from lethe_app.services.events import ModelReady
 from lethe_app.ui.controllers.controller import Controller
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from lethe_app.composition.app_services import AppServices
     from lethe_app.ui.controllers.conversation.replies import ReplyController
     from lethe_app.ui.controllers.conversation.sessions import SessionController
-    from lethe_app.ui.controllers.persona_directory import PersonaDirectory
     from lethe_app.ui.core.routes import Route
     from lethe_app.ui.core.tasks import TaskRunner
     from lethe_app.ui.shell.main_window import MainWindow
@@ -39,27 +38,25 @@ class EarlierSessionsLine(Controller):
         tasks: TaskRunner,
         view: ChatView,
         services: AppServices,
-        directory: PersonaDirectory,
         session_controller: SessionController,
         replies: ReplyController,
         open_route: Callable[[Route], None],
     ) -> None:
         super().__init__(window, tasks)
-        self._view, self._services, self._directory = view, services, directory
+        self._view, self._services, self._shown = view, services, session_controller.shown
         self._session_controller, self._replies, self._open_route = session_controller, replies, open_route
         self.line = LinkLine(view.viewport())
         self.line.linkActivated.connect(self._follow_link)
         self.follow(self._refresh, services.sessions.changed, services.preferences.changed)
-        session_controller.session_changed.connect(self._on_session_changed)
+        self._shown.session_changed.connect(lambda *_sessions: self._on_session_changed())
 
-    def _on_session_changed(self, _session: ChatSession) -> None:
+    def _on_session_changed(self) -> None:
         self._view.set_heading(None)
         self._refresh()
 
     def _refresh(self) -> None:
-        session = self._session_controller.current_session
-        if session is not None:
-            self._tasks.start_task(self._show_sessions(session.guid), key="earlier sessions")
+        if self._shown.session is not None:
+            self._tasks.start_task(self._show_sessions(self._shown.session.guid), key="earlier sessions")
 
     async def _show_sessions(self, session_id: UUID) -> None:
         services, state = self._services, self._services.models.state
@@ -71,18 +68,16 @@ class EarlierSessionsLine(Controller):
             outline = await services.sessions.outline(session_id)
         except LetheError:
             return  # deleted meanwhile; another one is about to be shown
-        current = self._session_controller.current_session
-        if current is None or current.guid != session_id:
+        if self._shown.session_id != session_id:
             return
-        persona = self._directory.personas.get(session.persona_id)
-        if persona is None or session.archived or not (earlier or is_left_out):
+        if session.archived or not (earlier or is_left_out):
             self._view.set_heading(None)
             return
         has_begun = any(item.role is Role.USER and not item.hidden for item in outline)
         if is_left_out:
-            pieces = self._format_left_out(persona.name)
+            pieces = self._format_left_out(self._shown.participants[0].name)
         else:
-            pieces = self._format(persona.name, earlier, has_begun=has_begun)
+            pieces = self._format(self._shown.participants[0].name, earlier, has_begun=has_begun)
         is_new = self._view.heading is not self.line
         if is_new or "".join(text for text, _address in pieces) != self.line.plain_text:
             self.line.show_pieces(*pieces)
@@ -117,7 +112,7 @@ class EarlierSessionsLine(Controller):
         return [(text, ""), (" · ", ""), (self.tr("Bring them back"), INCLUDE)]
 
     def _follow_link(self, address: str) -> None:
-        session = self._session_controller.current_session
+        session = self._shown.session
         if address == SETTING:
             self._open_route(SettingsRoute("session_handling"))
         elif address not in {LEAVE_OUT, INCLUDE}:

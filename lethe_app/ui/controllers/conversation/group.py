@@ -21,20 +21,20 @@ if TYPE_CHECKING:
     from lethe_app.services.chat.group import GroupService
     from lethe_app.services.preferences import Preferences
     from lethe_app.services.sessions.service import SessionService
-    from lethe_app.ui.controllers.conversation.participants import ParticipantsController
     from lethe_app.ui.controllers.conversation.replies import ReplyController
+    from lethe_app.ui.controllers.conversation.shown_session import ShownSession
     from lethe_app.ui.controllers.persona_directory import PersonaDirectory
     from lethe_app.ui.core.tasks import TaskRunner
     from lethe_app.ui.shell.main_window import MainWindow
-    from lethe_app.ui.transcript.model.chat_model import ChatModel
-
 
 AVATAR_SIZE = 32
 """Size of an avatar in the dialog, in pixels."""
 
 
 class GroupController(Controller):
-    """Adds and removes participants of the session on display."""
+    """Adds and removes participants of the session on display. It shows the chosen speaker above the composer, and the menu in
+    which the user chooses one.
+    """
 
     def __init__(
         self,
@@ -43,24 +43,41 @@ class GroupController(Controller):
         directory: PersonaDirectory,
         sessions: SessionService,
         group: GroupService,
-        participants: ParticipantsController,
-        messages: ChatModel,
+        preferences: Preferences,
+        shown_session: ShownSession,
+        replies: ReplyController,
     ) -> None:
         super().__init__(window, tasks)
-        self._header, self._messages = window.chat.header, messages
-        self._directory, self._sessions, self._group, self._participants = directory, sessions, group, participants
-        self._actions.connect(group=tasks.create_callback(self._choose_participants, key="group"))
-        self._actions["group"].setEnabled(False)
-        self._header.group_button.clicked.connect(self._actions["group"].trigger)
-        for enable in (self._header.group_button.setVisible, self._actions["group"].setEnabled):
-            participants.changed.connect(partial(enable, True))  # as soon as a session is on display
+        self._chat, self._preferences = window.chat, preferences
+        self._directory, self._sessions, self._group, self._replies = directory, sessions, group, replies
+        self._shown = shown_session
+        self._actions.connect(
+            group=tasks.create_callback(self._choose_participants, key="group"), choose_speaker=self._open_menu
+        )
+        for name in ("group", "choose_speaker"):
+            self._actions[name].setEnabled(False)
+        self._chat.header.group_button.clicked.connect(self._actions["group"].trigger)
+        self._chat.speaker_chooser.opened.connect(self._open_menu)
+        shown_session.changed.connect(self._show_participants)
+
+    def _show_participants(self) -> None:
+        """Update the actions and the speaker chooser after a change of session, participants or next speaker."""
+        self._chat.header.group_button.setVisible(True)
+        self._actions["group"].setEnabled(True)
+        self._actions["choose_speaker"].setEnabled(self._shown.is_group)
+        if self._shown.is_group:
+            chosen = self._shown.chosen_speaker
+            name = chosen.name if chosen is not None else self._automatic_choice()
+            self._chat.speaker_chooser.show_text(self.tr("Next speaker: {name}").format(name=name))
+        else:
+            self._chat.speaker_chooser.hide()
 
     async def _choose_participants(self) -> None:
         from lethe_app.ui.dialogs.group import GroupDialog  # noqa: PLC0415 - rarely needed
 
-        if self._participants.session_id is None:
+        if self._shown.session is None:
             return
-        session = await self._sessions.open(self._participants.session_id)
+        session = await self._sessions.open(self._shown.session.guid)
         participants, other_personas = await self._group.members(session.guid), await self._group.candidates_for(session.guid)
         render_avatar = partial(self._directory.render_avatar, size=AVATAR_SIZE)
         dialog = GroupDialog(self._window, session.guests, participants, other_personas, render_avatar)
@@ -73,44 +90,15 @@ class GroupController(Controller):
             await self._refresh_greeting(session.guid)
             ids = {session.persona_id, *dialog.selected_names}
             names = [one.name for one in (*participants, *other_personas) if one.unique_name in ids]
-            announce(self._header, self.tr("Participants: {names}").format(names=", ".join(names)))
+            announce(self._chat.header, self.tr("Participants: {names}").format(names=", ".join(names)))
 
     async def _refresh_greeting(self, session_id: UUID) -> None:
         """Show the greeting again if it is the only message, because a group may have another one."""
         outline = await self._sessions.outline(session_id)
-        if len(outline) == 1 and session_id == self._participants.session_id:
-            self._messages.refresh_outlines(outline)
-            self._messages.replace_message(await self._sessions.message(outline[0].id))
+        if len(outline) == 1:
+            await self._replies.reload_messages(session_id, [outline[0].id])
 
-
-class NextSpeakerController(Controller):
-    """Shows the chosen speaker above the composer, and the menu in which the user chooses one."""
-
-    def __init__(
-        self,
-        window: MainWindow,
-        tasks: TaskRunner,
-        preferences: Preferences,
-        participants: ParticipantsController,
-        replies: ReplyController,
-    ) -> None:
-        super().__init__(window, tasks)
-        self._chat, self._preferences = window.chat, preferences
-        self._participants, self._replies = participants, replies
-        self._actions.connect(choose_speaker=self._open_menu)
-        self._actions["choose_speaker"].setEnabled(False)
-        self._chat.speaker_chooser.opened.connect(self._open_menu)
-        participants.changed.connect(self._show_speaker)
-
-    def _show_speaker(self) -> None:
-        """Update action and speaker chooser after a change of session, participants or next speaker."""
-        self._actions["choose_speaker"].setEnabled(self._participants.is_group)
-        if self._participants.is_group:
-            chosen = self._participants.chosen_speaker
-            name = chosen.name if chosen is not None else self._automatic_choice()
-            self._chat.speaker_chooser.show_text(self.tr("Next speaker: {name}").format(name=name))
-        else:
-            self._chat.speaker_chooser.hide()
+    # Next speaker
 
     def _automatic_choice(self) -> str:
         """Return that the next speaker is chosen automatically, with the order where it is not the model that chooses."""
@@ -118,11 +106,11 @@ class NextSpeakerController(Controller):
             return self.tr("Auto")
         if self._preferences.current.group_turns is GroupTurns.TALKATIVE:
             return self.tr("Auto, by talkativeness")
-        order = " → ".join(participant.name for participant in self._participants.participants)
+        order = " → ".join(participant.name for participant in self._shown.participants)
         return self.tr("Auto, in turn {order}").format(order=order)
 
     def _open_menu(self) -> None:
-        if not self._participants.is_group:
+        if not self._shown.is_group:
             return
         menu = self.build_menu()
         menu.popup(self._chat.speaker_chooser.button.mapToGlobal(QPoint(0, -menu.sizeHint().height())))
@@ -137,11 +125,11 @@ class NextSpeakerController(Controller):
         group = QActionGroup(menu)
         turn_order_text = value_label("group_turns", self._preferences.current.group_turns)
         self._add_speaker_choice(menu, group, f"{self.tr('Auto')}\t{turn_order_text}", "")
-        for participant in self._participants.participants:
+        for participant in self._shown.participants:
             self._add_speaker_choice(menu, group, participant.name, participant.unique_name)
         menu.addSeparator()
         is_free = not self._replies.is_busy
-        for participant in self._participants.participants:
+        for participant in self._shown.participants:
             words = self.tr("Let {name} speak now").format(name=participant.name)
             menu.addAction(words.replace("&", "&&"), partial(self._let_speak, participant.unique_name)).setEnabled(is_free)
         menu.addSeparator()
@@ -153,11 +141,11 @@ class NextSpeakerController(Controller):
         # A single & would mark a mnemonic.
         action = menu.addAction(label.replace("&", "&&"), partial(self._choose_speaker, unique_name))
         action.setCheckable(True)
-        action.setChecked(unique_name == self._participants.chosen_speaker_id)
+        action.setChecked(unique_name == self._shown.chosen_speaker_id)
         group.addAction(action)
 
     def _choose_speaker(self, unique_name: str) -> None:
-        self._participants.choose_speaker(unique_name)
+        self._shown.choose_speaker(unique_name)
         self._chat.focus_composer()
 
     def _let_speak(self, unique_name: str) -> None:

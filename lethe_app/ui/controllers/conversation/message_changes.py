@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from lethe_app.services.maintenance.trash import Trash
     from lethe_app.services.sessions.service import SessionService
     from lethe_app.ui.controllers.conversation.replies import ReplyController
+    from lethe_app.ui.controllers.conversation.shown_session import ShownSession
     from lethe_app.ui.core.tasks import TaskRunner
     from lethe_app.ui.shell.main_window import MainWindow
     from lethe_app.ui.transcript.chat_view import ChatView
@@ -45,16 +46,34 @@ class MessageChange:
     close_notice: Callable[[], None]
 
 
-class MessageUndo(Controller):
-    """Changes of messages, and those that were undone, newest last. Ctrl+Z undoes and Ctrl+Shift+Z redoes the newest one of the
-    session on display; a text field that can do so itself handles the keys first.
+class MessageChanges(Controller):
+    """Stores the edits made in the transcript, opens the details of a message, and moves messages to the trash.
+
+    Ctrl+Z undoes and Ctrl+Shift+Z redoes the newest change in the session on display; a text field that can do so itself
+    handles the keys first. A restored message appears in its old place, because the transcript follows changes of the session.
     """
 
-    def __init__(self, window: MainWindow, tasks: TaskRunner, replies: ReplyController) -> None:
+    def __init__(
+        self,
+        window: MainWindow,
+        tasks: TaskRunner,
+        view: ChatView,
+        sessions: SessionService,
+        message_editing: MessageEditing,
+        trash: Trash,
+        shown_session: ShownSession,
+        replies: ReplyController,
+    ) -> None:
         super().__init__(window, tasks)
-        self._panes, self._replies = window.panes, replies
+        self._panes, self._view, self._messages = window.panes, view, view.chat_model
+        self._sessions, self._message_editing, self._trash = sessions, message_editing, trash
+        self._shown, self._replies = shown_session, replies
         self._made: list[MessageChange] = []
+        """Changes that can be undone, newest last."""
         self._undone: list[MessageChange] = []
+        view.edited.connect(tasks.create_slot(self.edit_message))
+        view.details_requested.connect(tasks.create_slot(self._show_details, key="details"))
+        view.delete_requested.connect(tasks.create_slot(self._delete, key="delete"))
         replies.turn_ended.connect(lambda _turn: self._notifier.drop_undoable())
         for keys, slot in (
             (QKeySequence.StandardKey.Undo, self._undo_newest),
@@ -68,7 +87,9 @@ class MessageUndo(Controller):
             undo=partial(self._run_if_visible, self._undo_newest), redo=partial(self._run_if_visible, self._redo_newest)
         )
 
-    def notify_change(self, text: str, session_id: UUID, undo: Step, redo: Step) -> None:
+    # Undo
+
+    def _notify_change(self, text: str, session_id: UUID, undo: Step, redo: Step) -> None:
         """Show a notification about a change with the button “Undo”, and keep the change for Ctrl+Z."""
         self._notifier.drop_undoable()
         self._undone = [change for change in self._undone if change.session_id != session_id]
@@ -100,8 +121,7 @@ class MessageUndo(Controller):
 
     def _find_newest(self, changes: Sequence[MessageChange]) -> MessageChange | None:
         """Return the newest change of the session on display."""
-        shown_id = self._replies.shown_session_id
-        return next((change for change in reversed(changes) if change.session_id == shown_id), None)
+        return next((change for change in reversed(changes) if change.session_id == self._shown.session_id), None)
 
     def _undo_change(self, change: MessageChange) -> None:
         if change not in self._made:
@@ -126,30 +146,7 @@ class MessageUndo(Controller):
         await change.redo()
         self._add_change(self.tr("Redone"), change.session_id, change.undo, change.redo)
 
-
-class MessageChanges(Controller):
-    """Stores the edits made in the transcript, opens the details of a message, and moves messages to the trash.
-
-    A restored message appears in its old place, because the transcript follows changes of the session.
-    """
-
-    def __init__(
-        self,
-        window: MainWindow,
-        tasks: TaskRunner,
-        view: ChatView,
-        sessions: SessionService,
-        message_editing: MessageEditing,
-        trash: Trash,
-        replies: ReplyController,
-        undo: MessageUndo,
-    ) -> None:
-        super().__init__(window, tasks)
-        self._view, self._messages, self._undo = view, view.chat_model, undo
-        self._sessions, self._message_editing, self._trash, self._replies = sessions, message_editing, trash, replies
-        view.edited.connect(tasks.create_slot(self.edit_message))
-        view.details_requested.connect(tasks.create_slot(self._show_details, key="details"))
-        view.delete_requested.connect(tasks.create_slot(self._delete, key="delete"))
+    # Changes
 
     async def _show_details(self, message_id: UUID) -> None:
         await run_dialog(MessageDetailsDialog(self._view.window(), await self._sessions.message(message_id)))
@@ -160,7 +157,7 @@ class MessageChanges(Controller):
         if original.content == text:
             return
         await self._replace_text(original, text)
-        self._undo.notify_change(
+        self._notify_change(
             self.tr("Message edited"),
             original.session_id,
             partial(self._restore_original, original),
@@ -188,7 +185,7 @@ class MessageChanges(Controller):
         move_to_trash = partial(self._replies.delete_message, message.session_id, message.id)
         await move_to_trash()
         text = self.tr("Your message was deleted.") if is_own else self.tr("The message by {name} was deleted.")
-        self._undo.notify_change(
+        self._notify_change(
             text.format(name=name),
             message.session_id,
             partial(self._restore_message, message),

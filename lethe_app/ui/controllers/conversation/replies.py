@@ -13,10 +13,8 @@ from lethe_app.services.events import (
     MessageStored,
     ModelLoading,
     PromptBuilt,
-    ReplyFinished,
     ReplyStarted,
     SessionReplaced,
-    ToolPermissionRequested,
     TurnEvent,
 )
 from lethe_app.ui.controllers.controller import Controller
@@ -27,11 +25,10 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Sequence
     from uuid import UUID
 
-    from lethe_app.domain.persona import Persona
     from lethe_app.services.chat.message_editing import MessageEditing
     from lethe_app.services.chat.service import ChatService
     from lethe_app.services.sessions.service import SessionService
-    from lethe_app.ui.controllers.conversation.participants import ParticipantsController
+    from lethe_app.ui.controllers.conversation.shown_session import ShownSession
     from lethe_app.ui.controllers.model import ModelController
     from lethe_app.ui.core.tasks import TaskRunner
     from lethe_app.ui.shell.main_window import MainWindow
@@ -41,18 +38,8 @@ if TYPE_CHECKING:
 class ReplyController(Controller):
     """Replies in progress of all sessions; only those of the session on display are shown."""
 
-    session_started = Signal(object)
-    """Emitted with the session that the user's message has started and that is on display now."""
-    permission_requested = Signal(object, object)
-    """Emitted with session id and `ToolPermissionRequested` when a reply waits for a permission."""
-    session_shown = Signal(object)
-    """Emitted with the id of the session on display."""
-    reply_completed = Signal(str, str)
-    """Emitted with name and text of each complete reply."""
-    prompt_built = Signal(object, str, object)
-    """Emitted with session id, name of the persona and `Receipt` of each prompt of the session on display."""
-    event_shown = Signal(object, object)
-    """Emitted with `ReplyState` and event of the session on display."""
+    event_received = Signal(object, object)
+    """Emitted with the `ReplyState` and each event of a turn, whether its session is on display or not."""
     turn_ended = Signal(object)
     """Emitted with the `ReplyState` of a turn that is over, however it ended."""
     replying_sessions_changed = Signal(object)
@@ -67,16 +54,14 @@ class ReplyController(Controller):
         sessions: SessionService,
         message_editing: MessageEditing,
         model_controller: ModelController,
-        participants: ParticipantsController,
+        shown_session: ShownSession,
     ) -> None:
         super().__init__(window, tasks)
         self._composer, self._status, self._messages = window.chat.composer, window.chat.status, messages
         self._chat, self._sessions, self._message_editing = chat, sessions, message_editing
-        self._model_controller, self._participants = model_controller, participants
+        self._model_controller, self._shown = model_controller, shown_session
         self._stop_action = self._actions["stop"]
         self._stop_action.setEnabled(False)
-        self._session: ChatSession | None = None
-        self._persona: Persona | None = None
         self._reply_states: dict[UUID, ReplyState] = {}
         self._used_tokens: dict[UUID, int] = {}
         self._composer.sent.connect(lambda text, is_dictated: self.send_message(text, is_dictated=is_dictated))
@@ -91,10 +76,8 @@ class ReplyController(Controller):
 
     # Session on display
 
-    def show_session(self, session: ChatSession, persona: Persona, outline: Sequence[MessageOutline]) -> None:
-        """Put the messages of `session` on display, with its reply in progress."""
-        self._session, self._persona = session, persona
-        self.session_shown.emit(session.guid)
+    def show_messages(self, session: ChatSession, outline: Sequence[MessageOutline]) -> None:
+        """Put the messages of the session on display, with its reply in progress."""
         self._model_controller.show_used_tokens(self._used_tokens.get(session.guid, 0))
 
         async def load(start: int, count: int) -> list[Message]:
@@ -103,7 +86,7 @@ class ReplyController(Controller):
         self._messages.show_session(list(outline), load)
         self._status.show_activity("")
         if (turn := self._shown_turn) is not None:
-            turn.displayed_speaker = self._participants.expected_speaker(turn.speaker)
+            turn.displayed_speaker = self._shown.expected_speaker(turn.speaker)
             turn.show_progress(self._messages)
             if turn.status_event is not None:
                 show_in_status(self._status, turn, turn.status_event)
@@ -111,28 +94,22 @@ class ReplyController(Controller):
                 self._show_preparing_status()
         self._update_reply_controls()
 
-    def update_persona(self, persona: Persona) -> None:
-        """Take over the changed persona, and show an awaited reply under its current name."""
-        self._persona = persona
+    def update_names(self) -> None:
+        """Show an awaited reply under the current name of its speaker."""
         turn = self._shown_turn
-        if turn is not None and turn.is_awaited and turn.displayed_speaker != self._participants.expected_speaker(turn.speaker):
+        if turn is not None and turn.is_awaited and turn.displayed_speaker != self._shown.expected_speaker(turn.speaker):
             self._messages.remove_placeholder()
             self._show_preparing(turn)
 
     def read_ahead(self) -> None:
         """Evaluate the prompt of the session on display before the user writes."""
-        if self._session is not None:
-            self._chat.follow_session(self._session.guid)
-
-    @property
-    def shown_session_id(self) -> UUID | None:
-        """Return the id of the session on display."""
-        return self._session.guid if self._session is not None else None
+        if self._shown.session is not None:
+            self._chat.follow_session(self._shown.session.guid)
 
     @property
     def _shown_turn(self) -> ReplyState | None:
         """Return the turn in progress in the session on display."""
-        return self._reply_states.get(self._session.guid) if self._session is not None else None
+        return self._reply_states.get(self._shown.session.guid) if self._shown.session is not None else None
 
     def _update_reply_controls(self) -> None:
         """Update the composer and the stop action after a reply has started or ended."""
@@ -146,25 +123,25 @@ class ReplyController(Controller):
         """Send `text`, or let the persona speak again if it is empty. In a group `speaker` answers, or else the chosen
         participant. `is_dictated` says whether some of the text was spoken.
         """
-        if self._session is None:
+        if (session_id := self._shown.session_id) is None:
             self._composer.restore_draft("", text)
             return
-        speaker_id = speaker or self._participants.chosen_speaker_id
-        turn = ReplyState(self._session.guid, text, speaker_id, is_new_reply=True)
+        speaker_id = speaker or self._shown.chosen_speaker_id
+        turn = ReplyState(session_id, text, speaker_id, is_new_reply=True)
         turn.is_dictated = is_dictated
         mode = MessageMode.VOICE if is_dictated else MessageMode.TEXT
-        self._run_turn(turn, self._chat.send(self._session.guid, text, speaker_id, mode=mode))
+        self._run_turn(turn, self._chat.send(session_id, text, speaker_id, mode=mode))
 
     def regenerate(self, message_id: UUID) -> None:
         """Generate another alternative of a reply."""
-        if self._session is not None:
-            turn = ReplyState(self._session.guid, is_new_alternative=True)
-            self._run_turn(turn, self._chat.regenerate(self._session.guid, message_id))
+        if (session_id := self._shown.session_id) is not None:
+            turn = ReplyState(session_id, is_new_alternative=True)
+            self._run_turn(turn, self._chat.regenerate(session_id, message_id))
 
     def continue_reply(self, message_id: UUID) -> None:
         """Continue a reply where it ends."""
-        if self._session is not None:
-            self._run_turn(ReplyState(self._session.guid), self._chat.continue_reply(self._session.guid, message_id))
+        if (session_id := self._shown.session_id) is not None:
+            self._run_turn(ReplyState(session_id), self._chat.continue_reply(session_id, message_id))
 
     def stop_reply(self) -> None:
         """Stop the reply on display; its text so far is kept."""
@@ -231,7 +208,7 @@ class ReplyController(Controller):
     def _show_preparing(self, turn: ReplyState) -> None:
         """Show before the first event that a reply is prepared: dots in the transcript and a text in the status line."""
         state = self._model_controller.state
-        turn.displayed_speaker = self._participants.expected_speaker(turn.speaker)
+        turn.displayed_speaker = self._shown.expected_speaker(turn.speaker)
         if turn.is_awaited:
             self._messages.add_placeholder(*turn.displayed_speaker, turn.session_id)
         if isinstance(state, ModelLoading):  # the status line shows the progress of loading
@@ -265,7 +242,7 @@ class ReplyController(Controller):
         self._reply_states.pop(turn.session_id, None)
         if not turn.has_started:
             self._composer.restore_draft(str(turn.session_id), turn.draft)
-        if turn.session_id == self.shown_session_id:
+        if turn.session_id == self._shown.session_id:
             if not turn.has_started:
                 self._messages.remove_placeholder()
                 self._status.show_activity("")
@@ -278,48 +255,46 @@ class ReplyController(Controller):
             self._move_to_session(turn, event.session)
             return
         turn.record_event(event)
-        if isinstance(event, ToolPermissionRequested):
-            self.permission_requested.emit(turn.session_id, event)
-        if isinstance(event, ReplyFinished):
-            self.reply_completed.emit(event.message.speaker_name, event.message.content)
         if isinstance(event, PromptBuilt):
             self._used_tokens[turn.session_id] = event.receipt.prompt_tokens
-        if turn.session_id != self.shown_session_id:
-            return
+        if turn.session_id == self._shown.session_id:
+            self._show_event(turn, event)
+        self.event_received.emit(turn, event)
+
+    def _show_event(self, turn: ReplyState, event: TurnEvent) -> None:
         show_in_messages(self._messages, turn, event)
         show_in_status(self._status, turn, event)
-        self.event_shown.emit(turn, event)
-        if isinstance(event, ReplyStarted):
-            self._update_reply_controls()
-        if isinstance(event, MessageStored):
-            self._show_preparing(turn)
-        elif isinstance(event, PromptBuilt):
-            self._model_controller.show_used_tokens(self._used_tokens[turn.session_id])
-            if self._persona is not None:
-                self.prompt_built.emit(turn.session_id, self._persona.name, event.receipt)
+        match event:
+            case ReplyStarted():
+                self._update_reply_controls()
+            case MessageStored():
+                self._show_preparing(turn)
+            case PromptBuilt():
+                self._model_controller.show_used_tokens(event.receipt.prompt_tokens)
 
     def _move_to_session(self, turn: ReplyState, session: ChatSession) -> None:
         """Continue a turn in the new session that the message has started, and show that session if the old one was on
         display.
         """
-        was_shown = turn is self._shown_turn
-        self._reply_states[session.guid] = self._reply_states.pop(turn.session_id)
+        was_shown, replaced_id = turn is self._shown_turn, turn.session_id
+        self._reply_states[session.guid] = self._reply_states.pop(replaced_id)
         turn.record_event(SessionReplaced(session))
         self.replying_sessions_changed.emit(frozenset(self._reply_states))
-        if was_shown and self._persona is not None:
-            self.show_session(session, self._persona, [])
-            self.session_started.emit(session)
+        if was_shown:
+            self._shown.continue_in_session(session)
+            self.show_messages(session, [])
+            self._shown.session_changed.emit(session, replaced_id)
 
     async def _show_interrupted_turn(self, turn: ReplyState) -> None:
         """Show what was stored of a turn that ended early, and return an unstored message to the composer."""
         if not turn.is_draft_safe:
             self._composer.restore_draft(str(turn.session_id), turn.draft)
-        if turn.session_id != self.shown_session_id:
+        if turn.session_id != self._shown.session_id:
             return
         self._status.show_activity("")
         outline = list(await self._sessions.outline(turn.session_id))
         reply = turn.reply
-        if turn.session_id != self.shown_session_id:
+        if turn.session_id != self._shown.session_id:
             return
         if reply is not None and any(entry.id == reply.id for entry in outline):
             self._messages.finish_reply(await self._sessions.message(reply.id))
@@ -336,8 +311,15 @@ class ReplyController(Controller):
     async def delete_message(self, session_id: UUID, message_id: UUID) -> None:
         """Delete a message and update the transcript."""
         await self._message_editing.delete(session_id, message_id)
-        if session_id == self.shown_session_id:
-            self._messages.refresh_outlines(await self._sessions.outline(session_id))
+        await self.reload_messages(session_id)
+
+    async def reload_messages(self, session_id: UUID, edited_messages: Sequence[UUID] = ()) -> None:
+        """Show which messages a session has now, and those that were edited, if it is on display."""
+        outline = await self._sessions.outline(session_id)
+        if session_id == self._shown.session_id:
+            self._messages.refresh_outlines(outline)
+            for message_id in edited_messages:
+                self._messages.replace_message(await self._sessions.message(message_id))
 
     async def _select_alternative(self, message_id: UUID, index: int) -> None:
         self._messages.replace_message(await self._message_editing.show_alternative(message_id, index))

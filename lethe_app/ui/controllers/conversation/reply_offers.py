@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QFrame, QWidget
 
 from lethe_app.domain.agent_runs import ReplyRating
 from lethe_app.domain.chat import Role
+from lethe_app.services.events import PromptBuilt, ToolPermissionRequested, TurnEvent
 from lethe_app.ui.chat.composer_card import ToolCard
 from lethe_app.ui.chat.memory_card_parts import create_selectable_label
 from lethe_app.ui.controllers.controller import Controller
@@ -22,11 +23,10 @@ from lethe_app.ui.widgets.layouts import build_row
 if TYPE_CHECKING:
     from uuid import UUID
 
-    from lethe_app.domain.prompt import Receipt
     from lethe_app.services.background.feedback import FeedbackService
-    from lethe_app.services.events import ToolPermissionRequested
     from lethe_app.ui.controllers.conversation.replies import ReplyController
     from lethe_app.ui.controllers.conversation.reply_state import ReplyState
+    from lethe_app.ui.controllers.conversation.shown_session import ShownSession
     from lethe_app.ui.core.tasks import TaskRunner
     from lethe_app.ui.shell.main_window import MainWindow
     from lethe_app.ui.transcript.chat_view import ChatView
@@ -56,19 +56,20 @@ class FeedbackController(Controller):
 class ToolPermissionController(Controller):
     """Shows one card at a time. A request that is answered or cancelled is removed."""
 
-    def __init__(self, window: MainWindow, tasks: TaskRunner, replies: ReplyController) -> None:
+    def __init__(self, window: MainWindow, tasks: TaskRunner, shown_session: ShownSession, replies: ReplyController) -> None:
         super().__init__(window, tasks)
-        self._panel, self._replies = window.chat, replies
+        self._panel, self._shown = window.chat, shown_session
         self._pending_requests: dict[UUID, ToolPermissionRequested] = {}
         self.card: ToolCard | None = None
-        replies.permission_requested.connect(self._add_request)
-        replies.session_shown.connect(lambda _session_id: self._update_card())
+        replies.event_received.connect(self._on_reply_event)
+        shown_session.session_changed.connect(lambda *_sessions: self._update_card())
 
-    def _add_request(self, session_id: UUID, question: ToolPermissionRequested) -> None:
+    def _on_reply_event(self, turn: ReplyState, event: TurnEvent) -> None:
         """Add the request of a reply that waits for the answer."""
-        self._pending_requests[session_id] = question
-        question.answer.add_done_callback(lambda _answer: self._remove_request(session_id, question))
-        self._update_card()
+        if isinstance(event, ToolPermissionRequested):
+            self._pending_requests[turn.session_id] = event
+            event.answer.add_done_callback(lambda _answer: self._remove_request(turn.session_id, event))
+            self._update_card()
 
     def _remove_request(self, session_id: UUID, question: ToolPermissionRequested) -> None:
         if self._pending_requests.get(session_id) is question:
@@ -76,8 +77,8 @@ class ToolPermissionController(Controller):
             self._update_card()
 
     def _update_card(self) -> None:
-        shown_id = self._replies.shown_session_id
-        question = self._pending_requests.get(shown_id) if shown_id is not None else None
+        shown = self._shown.session
+        question = self._pending_requests.get(shown.guid) if shown is not None else None
         if self.card is not None and self.card.question is not question:
             had_focus = self.card.isAncestorOf(self._panel.focusWidget() or self._panel)
             self._panel.remove_card(self.card)
@@ -127,9 +128,16 @@ class UnansweredController(Controller):
     after a restart.
     """
 
-    def __init__(self, window: MainWindow, tasks: TaskRunner, replies: ReplyController, messages: ChatModel) -> None:
+    def __init__(
+        self,
+        window: MainWindow,
+        tasks: TaskRunner,
+        shown_session: ShownSession,
+        replies: ReplyController,
+        messages: ChatModel,
+    ) -> None:
         super().__init__(window, tasks)
-        self._panel, self._replies, self._messages = window.chat, replies, messages
+        self._panel, self._shown, self._replies, self._messages = window.chat, shown_session, replies, messages
         self._stopped_sessions: set[UUID] = set()
         """Sessions whose latest reply the user stopped before its first token."""
         self.line = UnansweredLine()
@@ -137,7 +145,7 @@ class UnansweredController(Controller):
         # One update for all signals of the model in the same turn of the event loop.
         self._update_timer = QTimer(self, singleShot=True, interval=0)
         self._update_timer.timeout.connect(self._update_line)
-        for signal in (messages.modelReset, messages.rowsInserted, messages.rowsRemoved, replies.session_shown):
+        for signal in (messages.modelReset, messages.rowsInserted, messages.rowsRemoved, shown_session.session_changed):
             signal.connect(lambda *_rows: self._update_timer.start())
         replies.turn_ended.connect(self._on_turn_ended)
         self.line.retry_button.clicked.connect(lambda _checked=False: self._request_reply())
@@ -159,7 +167,7 @@ class UnansweredController(Controller):
         return False
 
     def _update_line(self) -> None:
-        if self._is_reply_missing and self._replies.shown_session_id in self._stopped_sessions:
+        if self._is_reply_missing and self._shown.session_id in self._stopped_sessions:
             self.line.show_text(self.tr("Stopped before the reply began."), self.tr("Try again"))
         elif self._is_reply_missing:
             self.line.show_text(self.tr("No reply yet."), self.tr("Generate"))
@@ -178,21 +186,24 @@ LONG_SESSION_FRACTION = 0.9
 class LongConversationHint(Controller):
     """Shows the suggestion once per session, as a notification."""
 
-    def __init__(self, window: MainWindow, tasks: TaskRunner, replies: ReplyController) -> None:
+    def __init__(self, window: MainWindow, tasks: TaskRunner, shown_session: ShownSession, replies: ReplyController) -> None:
         super().__init__(window, tasks)
-        replies.prompt_built.connect(self._check_prompt_size)
+        self._shown = shown_session
         self._notified_sessions: set[UUID] = set()
+        replies.event_received.connect(self._on_reply_event)
 
-    def _check_prompt_size(self, session_id: UUID, name: str, receipt: Receipt) -> None:
-        """Check the size of the prompt that was built for the session on display with `name`."""
-        if session_id in self._notified_sessions or receipt.prompt_tokens <= LONG_SESSION_FRACTION * (
-            receipt.context - receipt.reply_reserve
-        ):
+    def _on_reply_event(self, turn: ReplyState, event: TurnEvent) -> None:
+        """Check the size of a prompt that was built for the session on display."""
+        if not isinstance(event, PromptBuilt) or turn.session_id != self._shown.session_id:
             return
-        self._notified_sessions.add(session_id)
+        receipt = event.receipt
+        is_long = receipt.prompt_tokens > LONG_SESSION_FRACTION * (receipt.context - receipt.reply_reserve)
+        if not is_long or turn.session_id in self._notified_sessions:
+            return
+        self._notified_sessions.add(turn.session_id)
         template = self.tr("This conversation has grown long, so {name} no longer sees its beginning word for word.")
         self._notifier.notify(
-            template.format(name=name),
+            template.format(name=self._shown.participants[0].name),
             detail=self.tr("A new conversation responds faster, and this one will be remembered."),
             button=self.tr("New conversation"),
             action=self._actions["new"].trigger,

@@ -1,40 +1,43 @@
-"""Commands of the sidebar and the header on sessions, the end of a session, and its changes from elsewhere."""
+"""Commands of the sidebar and the header on sessions, and the end of a session."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 from uuid import UUID
 
 from lethe_app.errors import LetheError
 from lethe_app.ui.controllers.controller import Controller
 from lethe_app.ui.core.accessibility import announce
-from lethe_app.ui.core.formatting import format_message_count, format_minutes, truncate_text
+from lethe_app.ui.core.file_transfers import open_folder
+from lethe_app.ui.core.formatting import format_message_count, format_minutes, suggest_file_name, truncate_text
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
+from lethe_app.ui.dialogs.files import ask_where_to_save
 from lethe_app.ui.transcript.painting.link_line import LinkLine
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from lethe_app.services.personas.card_export import CardExport
     from lethe_app.services.preferences import Preferences
     from lethe_app.services.scheduling.loop import Idleness
-    from lethe_app.services.sessions.editing import SessionEditing, SessionsChanged
     from lethe_app.services.sessions.service import SessionService
     from lethe_app.services.sessions.timeout import SessionTimeout
     from lethe_app.ui.controllers.conversation.replies import ReplyController
     from lethe_app.ui.controllers.conversation.sessions import SessionController
+    from lethe_app.ui.controllers.conversation.shown_session import ShownSession
     from lethe_app.ui.core.tasks import TaskRunner
     from lethe_app.ui.shell.main_window import MainWindow
     from lethe_app.ui.shell.sidebar_model import SessionRow
     from lethe_app.ui.transcript.chat_view import ChatView
-    from lethe_app.ui.transcript.model.chat_model import ChatModel
 
 MAX_TITLE_LENGTH = 24
 """Maximum number of characters of a title on a button."""
 
 
 class SessionCommands(Controller):
-    """Deletes and ends sessions of the sidebar. In place of one on display that is deleted, the persona's newest other one is
-    opened.
+    """Deletes, ends and exports sessions of the sidebar. In place of one on display that is deleted, the persona's newest other
+    one is opened.
     """
 
     def __init__(
@@ -44,24 +47,38 @@ class SessionCommands(Controller):
         sessions: SessionService,
         session_controller: SessionController,
         replies: ReplyController,
-        export_session: Callable[[str, str], None],
+        get_card_export: Callable[[], CardExport],
     ) -> None:
+        """Connect the commands. `get_card_export` is called when it is needed, because the service takes long to load."""
         super().__init__(window, tasks)
         self._sidebar = window.sidebar
         self._sessions, self._session_controller, self._replies = sessions, session_controller, replies
-        self._export_session = export_session
+        self._get_card_export = get_card_export
         session_controller.add_session_commands(
             delete=lambda guid: tasks.start_task(self._delete_session(UUID(guid)), key="delete"),
             end_session=lambda guid: tasks.start_task(self._end_session(UUID(guid)), key=f"end {guid}"),
-            export_session=self._export,
+            export_session=lambda guid: tasks.start_task(self._export_session(guid), key="export session"),
         )
 
-    def _export(self, guid: str) -> None:
+    async def _export_session(self, guid: str) -> None:
+        """Ask for the file, then write the conversation."""
         row = self._sidebar.model.find_session(guid)
-        if row is not None and row.is_incognito:
+        if row is None:
+            return
+        if row.is_incognito:
             self._notifier.notify(self.tr("An incognito conversation leaves nothing behind: copy what you want to keep."))
-        elif row is not None:
-            self._export_session(row.guid, row.title)
+            return
+        file_name = f"{suggest_file_name(row.title, self.tr('Conversation'))}.md"
+        filters = (self.tr("Markdown (*.md)"), self.tr("Chat of SillyTavern (*.jsonl)"))
+        chosen = await ask_where_to_save(self._window, self.tr("Export conversation"), file_name, *filters)
+        if chosen is None:
+            return
+        file = await self._get_card_export().export_conversation(UUID(guid), chosen[0])
+        self._notifier.notify(
+            self.tr("“{title}” was exported to “{file}”.").format(title=truncate_text(row.title), file=file.name),
+            button=self.tr("Show in folder"),
+            action=partial(open_folder, file.parent),
+        )
 
     async def _find_stored(self, guid: UUID) -> SessionRow | None:
         """Return the row of a session. An incognito one, which is not stored, is closed after a question instead."""
@@ -127,8 +144,7 @@ class SessionCommands(Controller):
         """Delete a session; in place of the one on display another one of the persona is opened."""
         await self._replies.stop_session_reply(guid)
         await self._sessions.delete(guid)
-        current = self._session_controller.current_session
-        if current is not None and current.guid == guid:
+        if self._session_controller.shown.session_id == guid:
             await self._session_controller.resume_persona(persona_id)
 
     async def _restore_session(self, guid: UUID) -> None:
@@ -148,17 +164,17 @@ class SessionEnd(Controller):
         session_timeout: SessionTimeout,
         preferences: Preferences,
         idleness: Idleness,
-        replies: ReplyController,
+        shown_session: ShownSession,
     ) -> None:
         super().__init__(window, tasks)
         self._chat, self._view = window.chat, view
         self._sessions, self._session_timeout, self._preferences = sessions, session_timeout, preferences
-        self._replies = replies
+        self._shown = shown_session
         self.ended_line = LinkLine(view.viewport())
         self.ended_line.linkActivated.connect(lambda _address: self._continue_session())
         self.follow(self._refresh_state, sessions.changed, preferences.changed)
         self.follow(self._report_input, idleness.user_active)
-        replies.session_shown.connect(lambda _session_id: self._on_session_shown())
+        shown_session.session_changed.connect(lambda *_sessions: self._on_session_changed())
         view.editor_toggled.connect(self._report_editing)
 
     def close(self) -> None:
@@ -166,25 +182,21 @@ class SessionEnd(Controller):
         super().close()
         self._session_timeout.set_edited_session(None)
 
-    @property
-    def _shown_session(self) -> UUID | None:
-        return self._replies.shown_session_id
-
-    def _on_session_shown(self) -> None:
+    def _on_session_changed(self) -> None:
         self._report_editing()
         self._update_widgets(has_ended=False)
         self._refresh_state()
 
     def _refresh_state(self) -> None:
-        if self._shown_session is not None:
-            self._tasks.start_task(self._check_ended(self._shown_session), key="session end")
+        if self._shown.session_id is not None:
+            self._tasks.start_task(self._check_ended(self._shown.session_id), key="session end")
 
     async def _check_ended(self, session_id: UUID) -> None:
         try:
             has_ended = await self._sessions.has_ended(session_id)
         except LetheError:
             return  # deleted meanwhile; another one is about to be shown
-        if session_id != self._shown_session:
+        if session_id != self._shown.session_id:
             return
         if has_ended and not self.ended_line.isVisibleTo(self._view):
             minutes = self._preferences.current.rotation_minutes
@@ -198,50 +210,13 @@ class SessionEnd(Controller):
         self._chat.composer.set_ended(is_ended=has_ended)
 
     def _report_input(self) -> None:
-        if self._shown_session is not None and not self._chat.is_covered:
-            self._session_timeout.note_input(self._shown_session)
+        if self._shown.session_id is not None and not self._chat.is_covered:
+            self._session_timeout.note_input(self._shown.session_id)
 
     def _report_editing(self) -> None:
-        self._session_timeout.set_edited_session(self._shown_session if self._view.editor is not None else None)
+        self._session_timeout.set_edited_session(self._shown.session_id if self._view.editor is not None else None)
 
     def _continue_session(self) -> None:
-        if self._shown_session is not None:
+        if self._shown.session_id is not None:
             self._chat.focus_composer()
-            self._tasks.start_task(self._sessions.reopen(self._shown_session))
-
-
-class SessionFollower(Controller):
-    """Stops the replies of a session before it is changed, then reads it again, or shows the session that replaces it."""
-
-    def __init__(
-        self,
-        window: MainWindow,
-        tasks: TaskRunner,
-        session_editing: SessionEditing,
-        sessions: SessionService,
-        session_controller: SessionController,
-        replies: ReplyController,
-        messages: ChatModel,
-    ) -> None:
-        super().__init__(window, tasks)
-        self._sessions, self._session_controller, self._messages = sessions, session_controller, messages
-        session_editing.add_reply_stopper(replies.stop_session_reply)
-        self._unsubscribers.append(session_editing.sessions_changed.add(tasks.create_slot(self._update_shown_session)))
-
-    async def _update_shown_session(self, change: SessionsChanged) -> None:
-        current = self._session_controller.current_session
-        if current is None:
-            return
-        try:
-            if current.guid in change.deleted:
-                successor = change.sessions[0] if change.sessions else None
-                if successor is None:
-                    await self._session_controller.show_session(await self._sessions.resume(change.persona_id))
-                else:
-                    await self._session_controller.go_to_session(successor)
-            elif current.guid in change.sessions:
-                self._messages.refresh_outlines(await self._sessions.outline(current.guid))
-                for message in change.edited_messages:
-                    self._messages.replace_message(await self._sessions.message(message))
-        except LetheError:
-            await self._session_controller.show_session(await self._sessions.resume(change.persona_id))
+            self._tasks.start_task(self._sessions.reopen(self._shown.session_id))

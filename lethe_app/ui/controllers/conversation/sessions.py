@@ -1,4 +1,4 @@
-"""Open and start sessions, and keep the participants of the one on display up to date."""
+"""Open and start sessions, and keep the one on display up to date."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 from uuid import UUID
-
-from PySide6.QtCore import Signal
 
 from lethe_app.errors import LetheError
 from lethe_app.ui.controllers.controller import Controller
@@ -19,21 +17,19 @@ if TYPE_CHECKING:
 
     from lethe_app.domain.chat import ChatSession
     from lethe_app.services.preferences import Preferences
+    from lethe_app.services.sessions.editing import SessionEditing, SessionsChanged
     from lethe_app.services.sessions.service import SessionService
-    from lethe_app.ui.controllers.conversation.participants import ParticipantsController
     from lethe_app.ui.controllers.conversation.replies import ReplyController
+    from lethe_app.ui.controllers.conversation.shown_session import ShownSession
     from lethe_app.ui.controllers.persona_directory import PersonaDirectory
     from lethe_app.ui.core.tasks import TaskRunner
     from lethe_app.ui.shell.main_window import MainWindow
 
 
 class SessionController(Controller):
-    """Controller of the session on display."""
-
-    session_changed = Signal(object)
-    """Emitted with the session that is on display now."""
-    session_opened = Signal(object)
-    """Emitted with the persona of a session that was opened, when it is shown in full."""
+    """Controller of the session on display. Its replies are stopped before it is changed elsewhere; then it is read again, or
+    the session is shown that replaces it.
+    """
 
     def __init__(
         self,
@@ -42,24 +38,24 @@ class SessionController(Controller):
         directory: PersonaDirectory,
         sessions: SessionService,
         preferences: Preferences,
-        participants: ParticipantsController,
+        session_editing: SessionEditing,
+        shown_session: ShownSession,
         replies: ReplyController,
     ) -> None:
         super().__init__(window, tasks)
-        self._chat, self._panes = window.chat, window.panes
-        self._directory, self._sessions, self._preferences = directory, sessions, preferences
-        self._participants, self._replies = participants, replies
-        self._current_session: ChatSession | None = None
+        self._chat, self._directory, self._sessions, self._preferences = window.chat, directory, sessions, preferences
+        self._replies = replies
+        self.shown = shown_session
+        """Session on display."""
         self._commands: dict[str, Callable[[str], object]] = {"new": self.start_session, "incognito": self.start_incognito}
         """Commands of the menus in the sidebar by name, called with the id of the persona or session."""
-        self._unsubscribers.append(sessions.changed.add(self._on_session_changed))
-        replies.session_started.connect(self._follow_started_session)
+        session_editing.add_reply_stopper(replies.stop_session_reply)
+        self._unsubscribers += [
+            sessions.changed.add(self._on_sessions_changed),
+            session_editing.sessions_changed.add(tasks.create_slot(self._update_shown_session)),
+        ]
+        shown_session.session_changed.connect(self._store_last_session)
         window.sidebar.command_chosen.connect(lambda name, row_id: self._commands[name](row_id))
-
-    @property
-    def current_session(self) -> ChatSession | None:
-        """Return the session on display."""
-        return self._current_session
 
     def add_persona_commands(self, **commands: Callable[[str], object]) -> None:
         """Connect commands, called with the id of a persona, with its menu in the sidebar and with the actions of the window,
@@ -73,8 +69,8 @@ class SessionController(Controller):
 
     def _add_commands(self, get_id: Callable[[ChatSession], str], commands: dict[str, Callable[[str], object]]) -> None:
         def run_on_current(command: Callable[[str], object]) -> None:
-            if self._current_session is not None:
-                command(get_id(self._current_session))
+            if self.shown.session is not None:
+                command(get_id(self.shown.session))
 
         self._commands |= commands
         self._actions.connect(**{name: partial(run_on_current, command) for name, command in commands.items()})
@@ -99,9 +95,8 @@ class SessionController(Controller):
 
     def start_session(self, persona_id: str, *, is_incognito: bool = False) -> None:
         """Start a new session; with an empty id with the persona of the session on display."""
-        chosen_persona_id = persona_id or (
-            self._current_session.persona_id if self._current_session else next(iter(self._directory.personas), "")
-        )
+        shown = self.shown.session
+        chosen_persona_id = persona_id or (shown.persona_id if shown else next(iter(self._directory.personas), ""))
         if chosen_persona_id:
             self._tasks.start_task(self._open_new_session(chosen_persona_id, is_incognito=is_incognito), key="open")
 
@@ -123,33 +118,27 @@ class SessionController(Controller):
 
     async def _open_new_session(self, persona_id: str, *, is_incognito: bool = False) -> None:
         """Stop the reply on display, which the new session's first reply would have to wait for, and begin a new session."""
-        if self._replies.is_busy and self._current_session is not None:
-            await self._replies.stop_session_reply(self._current_session.guid)
+        if self._replies.is_busy and self.shown.session is not None:
+            await self._replies.stop_session_reply(self.shown.session.guid)
             self._notifier.notify(self.tr("The reply in the previous conversation was stopped; its text so far is kept."))
         start = self._sessions.start_incognito if is_incognito else self._sessions.start_session
         await self.show_session(await start(persona_id))
 
     async def show_session(self, session: ChatSession) -> None:
         """Put `session` on display. One that is on display already is left as it is, at the reader's scroll position."""
-        if self._current_session is not None and self._current_session.guid == session.guid:
+        if self.shown.session_id == session.guid:
             self._window.focus_composer()
             return
         persona = await self._directory.find_persona(session.persona_id)
-        participants = await self._participants.load_participants(session, persona)
+        participants = await self.shown.load_participants(session, persona)
         outline = await self._sessions.outline(session.guid)
-        self._current_session = session
-        self._participants.show_participants(session.guid, participants)
-        self._chat.composer.switch_session(str(session.guid), is_private=session.is_incognito)
-        self._chat.header.incognito_label.setVisible(session.is_incognito)
-        self._replies.show_session(session, persona, outline)
-        self.session_changed.emit(session)
+        self.shown.show_session(session, participants)
+        self._replies.show_messages(session, outline)
+        self.shown.session_changed.emit(session, None)
         self._window.focus_composer()
         self._replies.read_ahead()
-        self.session_opened.emit(persona)
         if is_screen_reader_active():
             await self._announce_session(session)
-        if not session.is_incognito:
-            await self._preferences.set(last_persona=session.persona_id, last_session=str(session.guid))
 
     async def _announce_session(self, session: ChatSession) -> None:
         """Announce the newest message of the session that was just opened, and that it is incognito."""
@@ -159,25 +148,34 @@ class SessionController(Controller):
             incognito = f"{self._chat.header.incognito_label.text()}. " if session.is_incognito else ""
             announce(self._chat, incognito + text)
 
-    def _follow_started_session(self, session: ChatSession) -> None:
-        """Follow the transcript to a session that the user's message has started and that is on display already."""
-        self._current_session = session
-        self._participants.follow_to_session(session.guid)
-        self._chat.composer.switch_session(str(session.guid))
-        self.session_changed.emit(session)
-        self._tasks.start_task(self._preferences.set(last_persona=session.persona_id, last_session=str(session.guid)))
+    def _store_last_session(self, session: ChatSession) -> None:
+        if not session.is_incognito:
+            self._tasks.start_task(self._preferences.set(last_persona=session.persona_id, last_session=str(session.guid)))
 
-    # Participants
+    # Changes
+
+    async def _update_shown_session(self, change: SessionsChanged) -> None:
+        """Show what was changed of the session on display, or another one if it was deleted."""
+        shown_id = self.shown.session_id
+        try:
+            if shown_id in change.deleted and change.sessions:
+                await self.go_to_session(change.sessions[0])
+            elif shown_id in change.deleted:
+                await self.resume_persona(change.persona_id)
+            elif shown_id is not None and shown_id in change.sessions:
+                await self._replies.reload_messages(shown_id, change.edited_messages)
+        except LetheError:
+            await self.resume_persona(change.persona_id)
 
     async def refresh_participants(self) -> None:
         """Show the current names of the participants of the session on display."""
-        if self._current_session is not None:
-            await self._show_participants(self._current_session)
+        if self.shown.session is not None:
+            await self._show_participants(self.shown.session)
 
-    def _on_session_changed(self, persona_id: str) -> None:
+    def _on_sessions_changed(self, persona_id: str) -> None:
         # Only now, because a change of another persona must not cancel a refresh under way.
-        if self._current_session is not None and self._current_session.persona_id == persona_id:
-            self._tasks.start_task(self._refresh_guests(self._current_session), key="guests")
+        if self.shown.session is not None and self.shown.session.persona_id == persona_id:
+            self._tasks.start_task(self._refresh_guests(self.shown.session), key="guests")
 
     async def _refresh_guests(self, old_session: ChatSession) -> None:
         """Read the session on display again, and show its participants if they have changed."""
@@ -185,8 +183,8 @@ class SessionController(Controller):
             session = await self._sessions.open(old_session.guid)
         except LetheError:
             return  # deleted meanwhile; another one is about to be shown
-        if session.guests != old_session.guests and self._current_session is old_session:
-            self._current_session = session
+        if session.guests != old_session.guests and self.shown.session is old_session:
+            self.shown.session = session
             await self._show_participants(session)
             if not self._replies.is_replying:  # the stable prefix of the prompt has changed
                 self._replies.read_ahead()
@@ -194,7 +192,7 @@ class SessionController(Controller):
     async def _show_participants(self, session: ChatSession) -> None:
         """Show the current names of all participants of `session`, if it is still on display."""
         host = self._directory.personas.get(session.persona_id)
-        participants = await self._participants.load_participants(session, host) if host is not None else []
-        if host is not None and self._current_session is session:
-            self._participants.show_participants(session.guid, participants)
-            self._replies.update_persona(host)
+        participants = await self.shown.load_participants(session, host) if host is not None else []
+        if participants and self.shown.session is session:
+            self.shown.show_session(session, participants)
+            self._replies.update_names()

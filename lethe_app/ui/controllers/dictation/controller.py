@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from lethe_app.services.preferences import Preferences
     from lethe_app.services.speech.dictation import Dictation
     from lethe_app.ui.controllers.conversation.replies import ReplyController
+    from lethe_app.ui.controllers.conversation.shown_session import ShownSession
     from lethe_app.ui.core.routes import Route
     from lethe_app.ui.core.tasks import TaskRunner
     from lethe_app.ui.shell.main_window import MainWindow
@@ -67,6 +68,7 @@ class DictationController(Controller):
         tasks: TaskRunner,
         dictation: Dictation,
         preferences: Preferences,
+        shown_session: ShownSession,
         replies: ReplyController,
         open_page: Callable[[Route], None],
     ) -> None:
@@ -107,7 +109,7 @@ class DictationController(Controller):
         self._actions["dictate"].setAutoRepeat(False)  # a key that is held would press it again and again
         self._actions.connect(dictate=self._on_shortcut, stop=self.cancel)
         self._composer.sent.connect(lambda _text, _is_dictated: self._begin_next_message())
-        replies.session_shown.connect(lambda _session_id: self._begin_next_message())
+        shown_session.session_changed.connect(lambda *_sessions: self._begin_next_message())
         replies.turn_ended.connect(lambda _turn: self._on_turn_ended())
 
     # What the user does.

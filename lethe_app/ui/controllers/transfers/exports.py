@@ -1,4 +1,4 @@
-"""Export personas as cards or bundles, and sessions as files."""
+"""Export personas as cards or bundles."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ import asyncio
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
-from uuid import UUID
 
 from lethe_app.domain.bundle import CARD_SUFFIXES, ENDING, BundleScope
 from lethe_app.ui.controllers.controller import Controller
 from lethe_app.ui.core.avatars import encode_png
 from lethe_app.ui.core.file_transfers import open_folder
-from lethe_app.ui.core.formatting import format_bytes, suggest_file_name, truncate_text
+from lethe_app.ui.core.formatting import format_bytes, suggest_file_name
 from lethe_app.ui.dialogs.bundle_parts import AVATAR_SIZE, TransferProgressDialog, run_with_progress
 from lethe_app.ui.dialogs.dialogs import run_dialog
 from lethe_app.ui.dialogs.files import ask_where_to_save
@@ -58,15 +57,14 @@ class BundleExporter(Controller):
         dialog = BundleExportDialog(self._window, self._theme, offer, avatar, scope)
         if not await run_dialog(dialog):
             return
-        chosen_scope, chosen = dialog.scope, await self._ask_for_target_file(offer.persona.name, dialog.scope)
-        if chosen is None:
+        target = await self._ask_for_target_file(offer.persona.name, dialog.scope)
+        if target is None:
             return
-        target = chosen[0]
         # A task without key, so that the export of another persona does not cancel it.
         if target.suffix.lower() in CARD_SUFFIXES:
             self._tasks.start_task(self.write_card(offer.persona, target))
         else:
-            self._tasks.start_task(self.write_bundle(offer.persona, chosen_scope, target))
+            self._tasks.start_task(self.write_bundle(offer.persona, dialog.scope, target))
 
     async def write_card(self, persona: Persona, target: Path) -> None:
         """Write a persona as a character card, and show a notification with its size and folder."""
@@ -95,8 +93,8 @@ class BundleExporter(Controller):
             partial(open_folder, file.parent),
         )
 
-    async def _ask_for_target_file(self, name: str, scope: BundleScope) -> tuple[Path, str] | None:
-        """Ask for the target file of an export and its kind; None if the user cancels. A persona without history may also
+    async def _ask_for_target_file(self, name: str, scope: BundleScope) -> Path | None:
+        """Ask for the target file of an export; None if the user cancels. A persona without history may also
         become a character card.
         """
         filters = [self.tr("Lethe (*{ending})").format(ending=ENDING)]
@@ -107,33 +105,5 @@ class BundleExporter(Controller):
                 self.tr("Character card, archive (*.charx)"),
             ]
         file_name = f"{suggest_file_name(name, self.tr('Persona'))}{ENDING}"
-        return await ask_where_to_save(self._window, self.tr("Export {name}").format(name=name), file_name, *filters)
-
-
-class SessionExporter(Controller):
-    """Asks for the file and writes the conversation."""
-
-    def __init__(self, window: MainWindow, tasks: TaskRunner, get_card_export: Callable[[], CardExport]) -> None:
-        """Set up the exporter. `get_card_export` is called when it is needed, because the service takes long to load."""
-        super().__init__(window, tasks)
-        self._get_card_export = get_card_export
-
-    def export_session(self, guid: str, title: str) -> None:
-        """Ask for the file, then write the conversation."""
-        self._tasks.start_task(self._ask_and_write(UUID(guid), title), key="export session")
-
-    async def _ask_and_write(self, session_id: UUID, title: str) -> None:
-        file_name = f"{suggest_file_name(title, self.tr('Conversation'))}.md"
-        filters = (self.tr("Markdown (*.md)"), self.tr("Chat of SillyTavern (*.jsonl)"))
-        chosen = await ask_where_to_save(self._window, self.tr("Export conversation"), file_name, *filters)
-        if chosen is not None:
-            await self.write_session(session_id, title, chosen[0])
-
-    async def write_session(self, session_id: UUID, title: str, target: Path) -> None:
-        """Write the conversation, and show a notification."""
-        file = await self._get_card_export().export_conversation(session_id, target)
-        self._notifier.notify(
-            self.tr("“{title}” was exported to “{file}”.").format(title=truncate_text(title), file=file.name),
-            button=self.tr("Show in folder"),
-            action=partial(open_folder, file.parent),
-        )
+        chosen = await ask_where_to_save(self._window, self.tr("Export {name}").format(name=name), file_name, *filters)
+        return chosen[0] if chosen is not None else None

@@ -35,24 +35,117 @@ if TYPE_CHECKING:
     from lethe_app.ui.shell.main_window import MainWindow
 
 
-class BundleImporter(Controller):
-    """Imports bundles, one after the other, so that only one dialog is open at a time."""
+MAX_RENAMED = 3
+"""Maximum number of renamed records that the notification names."""
+DRAG_EVENTS = {QEvent.Type.DragEnter, QEvent.Type.DragMove, QEvent.Type.Drop}
+"""Events of a drag that the event filter handles."""
+
+
+class FileImporter(Controller):
+    """Imports files that the user chooses, drops on the window or hands over by starting the program with them. Batches and
+    bundles, which have a dialog of their own, are imported one after the other, so that only one dialog is open at a time.
+    """
 
     imported = Signal(str)
-    """Emitted with the id of an imported character for which the user has waited."""
+    """Emitted with the id of the character, if exactly one was imported and the user has waited for it."""
     reverted = Signal(str)
-    """Emitted with the id of a persona whose import was undone."""
+    """Emitted with the id of each persona whose import was undone."""
 
-    def __init__(self, window: MainWindow, tasks: TaskRunner, bundles: BundleService, file_transfers: FileTransfers) -> None:
+    def __init__(
+        self,
+        window: MainWindow,
+        tasks: TaskRunner,
+        get_imports: Callable[[], ImportService],
+        bundles: BundleService,
+        file_transfers: FileTransfers,
+        paths: Paths,
+        preferences: Preferences,
+    ) -> None:
+        """Set up the importer. `get_imports` is called when it is needed, because the service takes long to load."""
         super().__init__(window, tasks)
-        self._bundles, self._file_transfers = bundles, file_transfers
+        self._get_imports, self._bundles, self._file_transfers = get_imports, bundles, file_transfers
+        self._paths, self._preferences = paths, preferences
+        self._actions.connect(
+            import_files=tasks.create_callback(self.choose_files, key="import"),
+            import_folder=tasks.create_callback(self.choose_folder, key="import"),
+        )
         self._import_lock = asyncio.Lock()
+        self._accept_drops()
+        self._watch_inbox()
 
-    def import_bundle(self, file: Path) -> None:
-        """Start the import of the bundle `file`; the user is asked first."""
-        self._tasks.start_task(self._confirm_and_import(file))
+    def close(self) -> None:
+        """Disconnect from settings, window and folder."""
+        super().close()
+        for target in self._drop_targets:
+            target.removeEventFilter(self)
+        self._inbox_watcher.directoryChanged.disconnect(self._process_notes)
 
-    async def _confirm_and_import(self, file: Path) -> None:
+    # Sources of files
+
+    async def choose_files(self) -> None:
+        """Let the user choose files to import."""
+        kinds = build_name_filter(self.tr("Characters, worlds, chats and presets"), (ENDING, *IMPORTED_SUFFIXES))
+        self.import_paths(await ask_for_files(self._window, self.tr("Import files"), kinds, self.tr("All files (*)")))
+
+    async def choose_folder(self) -> None:
+        """Let the user choose a folder to import, such as the user folder of SillyTavern."""
+        folder = await ask_for_folder(self._window, self.tr("Import a folder"))
+        if folder is not None:
+            self.import_paths([folder])
+
+    def _accept_drops(self) -> None:
+        """Accept files that are dropped on the window, its input field included, which would else write the file's address."""
+        draft_field = self._window.chat.composer.draft_field
+        self._drop_targets: tuple[QWidget, ...] = (self._window, draft_field, draft_field.viewport())
+        self._window.setAcceptDrops(True)
+        for target in self._drop_targets:
+            target.installEventFilter(self)
+
+    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
+        """Accept drags that contain files to import, and import those that are dropped."""
+        if event.type() in DRAG_EVENTS and isinstance(event, QDropEvent):
+            paths = list_importable_paths(event)
+            if paths:
+                event.acceptProposedAction()
+                if event.type() == QEvent.Type.Drop:
+                    self.import_paths(paths)
+                return True
+        return False
+
+    def _watch_inbox(self) -> None:
+        """Watch the folder in which another start of the program leaves files and requests as notes."""
+        self.follow(self._process_notes, self._preferences.changed)
+        inbox = self._paths.inbox
+        with suppress(OSError):  # a data folder that cannot be written was reported at the start
+            inbox.mkdir(parents=True, exist_ok=True)
+        self._inbox_watcher = QFileSystemWatcher([str(inbox)], self)
+        self._inbox_watcher.directoryChanged.connect(self._process_notes)
+        # Notes may have arrived before the folder was watched.
+        QTimer.singleShot(0, self, self._process_notes)
+
+    def _process_notes(self) -> None:
+        """Bring the window to the front and import files that were handed over. Files wait until the welcome screen of the
+        first start is finished.
+        """
+        if single_instance.take_window_requests(self._paths):
+            self._window.bring_to_front()
+        if self._preferences.current.welcomed:
+            files = single_instance.take_requested_files(self._paths)
+            if files:
+                self._window.bring_to_front()
+                self.import_paths(files)
+
+    # Import
+
+    def import_paths(self, paths: Sequence[Path]) -> None:
+        """Start the import of files and folders; the user is asked first."""
+        for bundle in (path for path in paths if path.suffix.lower() == ENDING):
+            self._tasks.start_task(self._import_bundle(bundle))
+        others = [path for path in paths if path.suffix.lower() != ENDING]
+        if others:
+            self._tasks.start_task(self._confirm_and_import(others))
+
+    async def _import_bundle(self, file: Path) -> None:
         from lethe_app.ui.dialogs.bundles import BundleImportDialog  # noqa: PLC0415 - rarely needed
 
         bundles, transfers = self._bundles, self._file_transfers
@@ -69,76 +162,19 @@ class BundleImporter(Controller):
             received = await run_with_progress(
                 import_dialog, transfers, lambda report: bundles.import_bundle(bundle, name, report)
             )
-        if received is not None:
-            self._announce_import(received, is_awaited=not import_dialog.is_in_background)
-
-    def _announce_import(self, received: ImportedPersona, *, is_awaited: bool) -> None:
-        """Emit `imported`, unless the user did not wait for the import or it is a user persona; show a notification with
-        Undo.
-        """
-        persona = received.persona
-        if is_awaited and not persona.is_user:
-            self.imported.emit(persona.unique_name)
+        if received is None:
+            return
+        if not import_dialog.is_in_background and not received.persona.is_user:
+            self.imported.emit(received.persona.unique_name)
         self._notifier.notify(
-            self.tr("{name} was imported.").format(name=persona.name),
+            self.tr("{name} was imported.").format(name=received.persona.name),
             button=self.tr("Undo"),
-            action=self._tasks.create_callback(self._revert_import, received),
+            action=self._tasks.create_callback(self._revert_bundle, received),
         )
 
-    async def _revert_import(self, received: ImportedPersona) -> None:
+    async def _revert_bundle(self, received: ImportedPersona) -> None:
         await self._bundles.revert_import(received)
         self.reverted.emit(received.persona.unique_name)
-
-
-MAX_RENAMED = 3
-"""Maximum number of renamed records that the notification names."""
-DRAG_EVENTS = {QEvent.Type.DragEnter, QEvent.Type.DragMove, QEvent.Type.Drop}
-"""Events of a drag that the event filter handles."""
-
-
-class FileImporter(Controller):
-    """Imports files batch by batch, so that only one dialog is open at a time; bundles have a dialog of their own."""
-
-    imported = Signal(str)
-    """Emitted with the id of the persona, if exactly one was imported and the user has waited for it."""
-    reverted = Signal(str)
-    """Emitted with the id of each persona whose import was undone."""
-
-    def __init__(
-        self,
-        window: MainWindow,
-        tasks: TaskRunner,
-        get_imports: Callable[[], ImportService],
-        bundle_importer: BundleImporter,
-        file_transfers: FileTransfers,
-    ) -> None:
-        """Set up the importer. `get_imports` is called when it is needed, because the service takes long to load."""
-        super().__init__(window, tasks)
-        self._get_imports, self._bundle_importer, self._file_transfers = get_imports, bundle_importer, file_transfers
-        self._actions.connect(
-            import_files=tasks.create_callback(self.choose_files, key="import"),
-            import_folder=tasks.create_callback(self.choose_folder, key="import"),
-        )
-        self._import_lock = asyncio.Lock()
-
-    async def choose_files(self) -> None:
-        """Let the user choose files to import."""
-        kinds = build_name_filter(self.tr("Characters, worlds, chats and presets"), (ENDING, *IMPORTED_SUFFIXES))
-        self.import_paths(await ask_for_files(self._window, self.tr("Import files"), kinds, self.tr("All files (*)")))
-
-    async def choose_folder(self) -> None:
-        """Let the user choose a folder to import, such as the user folder of SillyTavern."""
-        folder = await ask_for_folder(self._window, self.tr("Import a folder"))
-        if folder is not None:
-            self.import_paths([folder])
-
-    def import_paths(self, paths: Sequence[Path]) -> None:
-        """Start the import of files and folders; the user is asked first."""
-        for bundle in (path for path in paths if path.suffix.lower() == ENDING):
-            self._bundle_importer.import_bundle(bundle)
-        others = [path for path in paths if path.suffix.lower() != ENDING]
-        if others:
-            self._tasks.start_task(self._confirm_and_import(others))
 
     async def _confirm_and_import(self, paths: Sequence[Path]) -> None:
         from lethe_app.ui.dialogs.import_preview import ImportPreviewDialog  # noqa: PLC0415 - rarely needed
@@ -217,77 +253,6 @@ class FileImporter(Controller):
             await run_with_progress(dialog, self._file_transfers, lambda report: asyncio.shield(imports.revert(result, report)))
         for persona_id in result.personas:
             self.reverted.emit(persona_id)
-
-
-class FileDropTarget(Controller):
-    """Event filter that imports files and folders dropped on the window, its input field included, which would else write the
-    file's address.
-    """
-
-    def __init__(self, window: MainWindow, tasks: TaskRunner, importer: FileImporter) -> None:
-        super().__init__(window, tasks)
-        self._importer = importer
-        draft_field = window.chat.composer.draft_field
-        self._targets: tuple[QWidget, ...] = (window, draft_field, draft_field.viewport())
-        window.setAcceptDrops(True)
-        for target in self._targets:
-            target.installEventFilter(self)
-
-    def close(self) -> None:
-        """Stop filtering events."""
-        super().close()
-        for target in self._targets:
-            target.removeEventFilter(self)
-
-    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
-        """Accept drags that contain files to import, and import those that are dropped."""
-        if event.type() in DRAG_EVENTS and isinstance(event, QDropEvent):
-            paths = list_importable_paths(event)
-            if paths:
-                event.acceptProposedAction()
-                if event.type() == QEvent.Type.Drop:
-                    self._importer.import_paths(paths)
-                return True
-        return False
-
-
-class FileInbox(Controller):
-    """Watcher of the folder in which another start of the program leaves files and requests as notes."""
-
-    def __init__(
-        self,
-        window: MainWindow,
-        tasks: TaskRunner,
-        importer: FileImporter,
-        paths: Paths,
-        preferences: Preferences,
-    ) -> None:
-        super().__init__(window, tasks)
-        self._importer, self._paths, self._preferences = importer, paths, preferences
-        self.follow(self._process_notes, preferences.changed)
-        with suppress(OSError):  # a data folder that cannot be written was reported at the start
-            paths.inbox.mkdir(parents=True, exist_ok=True)
-        self._watcher = QFileSystemWatcher([str(paths.inbox)], self)
-        self._watcher.directoryChanged.connect(self._process_notes)
-        # Notes may have arrived before the folder was watched.
-        QTimer.singleShot(0, self, self._process_notes)
-
-    def close(self) -> None:
-        """Disconnect from settings and folder."""
-        super().close()
-        self._watcher.directoryChanged.disconnect(self._process_notes)
-
-    def _process_notes(self) -> None:
-        """Bring the window to the front and import files that were handed over. Files wait until the welcome screen of the
-        first start is finished.
-        """
-        if single_instance.take_window_requests(self._paths):
-            self._window.bring_to_front()
-        if self._preferences.current.welcomed:
-            files = single_instance.take_requested_files(self._paths)
-            if files:
-                self._window.bring_to_front()
-                self._importer.import_paths(files)
 
 
 def list_importable_paths(event: QDropEvent) -> list[Path]:

@@ -1,4 +1,4 @@
-"""Participants of the session on display, and who of them speaks next."""
+"""Session on display, its participants, and who of them speaks next."""
 
 from __future__ import annotations
 
@@ -23,20 +23,31 @@ if TYPE_CHECKING:
     from lethe_app.ui.shell.main_window import MainWindow
 
 
-class ParticipantsController(Controller):
-    """Shows the participants' names in the window. The chosen speaker is kept per session until the window is closed."""
+class ShownSession(Controller):
+    """Session on display, whose participants are named in the window. The chosen speaker is kept per session until the window
+    is closed.
+    """
 
+    session_changed = Signal(object, object)
+    """Emitted with another session when its messages are on display, and with the id of the one that it goes on from if the
+    user's message has started it.
+    """
     changed = Signal()
     """Emitted when the participants or the chosen speaker have changed."""
 
     def __init__(self, window: MainWindow, tasks: TaskRunner, group: GroupService) -> None:
         super().__init__(window, tasks)
         self._group = group
+        self.session: ChatSession | None = None
+        """The session on display."""
         self.participants: list[Persona] = []
         """The persona that owns the session, then the guests."""
-        self.session_id: UUID | None = None
-        """Id of the session on display."""
         self._chosen_speakers: dict[UUID, str] = {}
+
+    @property
+    def session_id(self) -> UUID | None:
+        """Return the id of the session on display."""
+        return self.session.guid if self.session is not None else None
 
     async def load_participants(self, session: ChatSession, host: Persona) -> list[Persona]:
         """Return all participants of a session of `host`; only `host` if the persona of a guest cannot be read."""
@@ -45,22 +56,25 @@ class ParticipantsController(Controller):
                 return await self._group.members(session.guid)
         return [host]
 
-    def show_participants(self, session_id: UUID, participants: Sequence[Persona]) -> None:
-        """Set the session on display and its participants."""
-        self.session_id, self.participants = session_id, list(participants)
+    def show_session(self, session: ChatSession, participants: Sequence[Persona]) -> None:
+        """Set the session on display, or what has changed of it, and its participants."""
+        if session.guid != self.session_id:
+            self._window.chat.composer.switch_session(str(session.guid), is_private=session.is_incognito)
+            self._window.chat.header.incognito_label.setVisible(session.is_incognito)
+        self.session, self.participants = session, list(participants)
         self._window.set_persona(self.joined_names, "" if self.is_group else participants[0].tagline)
         self._notify_changed()
 
-    def follow_to_session(self, session_id: UUID) -> None:
-        """Take over participants and chosen speaker for the session that the user's message has started."""
+    def continue_in_session(self, session: ChatSession) -> None:
+        """Set the session that the user's message has started, with the same participants and chosen speaker."""
         if self.session_id in self._chosen_speakers:
-            self._chosen_speakers[session_id] = self._chosen_speakers[self.session_id]
-        self.session_id = session_id
+            self._chosen_speakers[session.guid] = self._chosen_speakers[self.session_id]
+        self.show_session(session, self.participants)
 
     def choose_speaker(self, unique_name: str) -> None:
         """Set who answers from now on; an empty name leaves it to the group's turn order."""
-        if self.session_id is not None:
-            self._chosen_speakers[self.session_id] = unique_name
+        if self.session is not None:
+            self._chosen_speakers[self.session.guid] = unique_name
             self._notify_changed()
 
     @property
@@ -75,7 +89,7 @@ class ParticipantsController(Controller):
     @property
     def chosen_speaker(self) -> Persona | None:
         """Return the chosen speaker; None outside of groups, or if nobody is chosen or the chosen one has left."""
-        speaker_id = self._chosen_speakers.get(self.session_id, "") if self.session_id is not None and self.is_group else ""
+        speaker_id = self._chosen_speakers.get(self.session.guid, "") if self.session is not None and self.is_group else ""
         return next((one for one in self.participants if one.unique_name == speaker_id), None)
 
     @property
