@@ -14,7 +14,6 @@ from lethe_app.ui.core.theme import PROSE_SIZE
 if TYPE_CHECKING:
     from lethe_app.config.settings import Settings
     from lethe_app.services.preferences import Preferences
-    from lethe_app.ui.core.tasks import TaskRunner
     from lethe_app.ui.shell.main_window import MainWindow
     from lethe_app.ui.transcript.chat_view import ChatView
 
@@ -27,8 +26,8 @@ class AppearanceController(Controller):
     settings are read, to the window's own file.
     """
 
-    def __init__(self, window: MainWindow, tasks: TaskRunner, view: ChatView, preferences: Preferences) -> None:
-        super().__init__(window, tasks)
+    def __init__(self, window: MainWindow, view: ChatView, preferences: Preferences) -> None:
+        super().__init__(window)
         self._view, self._preferences = view, preferences
         self._prose_font: tuple[str, int] | None = None
         self._unsubscribers.append(preferences.changed.add(self.apply_settings))

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from lethe_app.services.background.activity_log import RunningTask
     from lethe_app.services.scheduling.loop import BackgroundLoop
     from lethe_app.ui.core.file_transfers import FileTransfers
-    from lethe_app.ui.core.tasks import TaskRunner
     from lethe_app.ui.shell.main_window import MainWindow
 
 MIN_SHOWN_QUEUE = 100
@@ -38,8 +37,8 @@ class BackgroundActivityController(Controller):
     status line, beside an icon if they are allowed.
     """
 
-    def __init__(self, window: MainWindow, tasks: TaskRunner, services: AppServices, file_transfers: FileTransfers) -> None:
-        super().__init__(window, tasks)
+    def __init__(self, window: MainWindow, services: AppServices, file_transfers: FileTransfers) -> None:
+        super().__init__(window)
         self._services, self._file_transfers, self._status = services, file_transfers, window.chat.status
         self._running_requests: dict[UUID, str] = {}
         self._clear_timer = QTimer(self, singleShot=True, interval=MIN_DISPLAY_MS)

@@ -10,16 +10,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lethe_app.services.events import Listeners
-    from lethe_app.ui.core.tasks import TaskRunner
     from lethe_app.ui.shell.main_window import MainWindow
 
 
 class Controller(QObject):
     """Connects views with services, until it is closed with all other controllers of its window."""
 
-    def __init__(self, window: MainWindow, tasks: TaskRunner) -> None:
+    def __init__(self, window: MainWindow) -> None:
         super().__init__(window)
-        self._window, self._tasks = window, tasks
+        self._window, self._tasks = window, window.tasks
         self._actions, self._notifier, self._theme = window.window_actions, window.notifier, window.theme
         self._unsubscribers: list[Callable[[], None]] = []
         """What `Listeners.add` has returned."""

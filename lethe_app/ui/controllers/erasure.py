@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from lethe_app.ui.controllers.conversation.replies import ReplyController
     from lethe_app.ui.controllers.conversation.sessions import SessionController
     from lethe_app.ui.controllers.persona_directory import PersonaDirectory
-    from lethe_app.ui.core.tasks import TaskRunner
     from lethe_app.ui.shell.main_window import MainWindow
 
 
@@ -126,7 +125,6 @@ class ErasureController(Controller):
     def __init__(
         self,
         window: MainWindow,
-        tasks: TaskRunner,
         erasure: Erasure,
         days: Days,
         paths: Paths,
@@ -134,13 +132,13 @@ class ErasureController(Controller):
         session_controller: SessionController,
         replies: ReplyController,
     ) -> None:
-        super().__init__(window, tasks)
+        super().__init__(window)
         self._erasure, self._days, self._database = erasure, days, paths.database
         self._directory, self._session_controller, self._replies = directory, session_controller, replies
         self._shown = session_controller.shown
         self._actions.connect(
-            erase_history=tasks.create_callback(self._confirm_and_erase, key="erase"),
-            erase_day=tasks.create_callback(self._confirm_and_erase_day, key="erase"),
+            erase_history=self._tasks.create_callback(self._confirm_and_erase, key="erase"),
+            erase_day=self._tasks.create_callback(self._confirm_and_erase_day, key="erase"),
         )
 
     async def _confirm_and_erase_day(self) -> None:

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from lethe_app.services.models.service import ModelService
     from lethe_app.services.preferences import Preferences
     from lethe_app.ui.controllers.persona_directory import PersonaDirectory
-    from lethe_app.ui.core.tasks import TaskRunner
     from lethe_app.ui.shell.main_window import MainWindow
 
 
@@ -39,16 +38,11 @@ class FirstStart(Controller):
     """Controller of the welcome screen. An error is reported, and the user can press Begin again."""
 
     model_chosen = Signal(object)
-    """Emitted with the path of the model to load; None leaves the choice to the service."""
-    model_declined = Signal()
-    """Emitted when the user starts without a model."""
-    download_requested = Signal(object)
-    """Emitted with the `DownloadAssessment` of the model to download."""
+    """Emitted with the path of the model to load, the `DownloadAssessment` of the one to download, or None to load none yet."""
 
     def __init__(
         self,
         window: MainWindow,
-        tasks: TaskRunner,
         library: Library,
         models: ModelService,
         downloads: Downloads,
@@ -57,14 +51,14 @@ class FirstStart(Controller):
         open_session: Callable[[], Awaitable[None]],
     ) -> None:
         """Create the welcome screen; `open_session` is awaited when the user has finished it."""
-        super().__init__(window, tasks)
+        super().__init__(window)
         self._library, self._models, self._downloads, self._preferences = library, models, downloads, preferences
         self._directory, self._open_session = directory, open_session
         self._picked_model: ModelFile | None = None
         self.page = Welcome(window.theme)
-        self.page.start_requested.connect(tasks.create_slot(self._finish_welcome, key="first start"))
-        self.page.file_requested.connect(tasks.create_slot(self._pick_file, key="pick"))
-        self.page.folder_requested.connect(tasks.create_slot(self._pick_folder, key="pick"))
+        self.page.start_requested.connect(self._tasks.create_slot(self._finish_welcome, key="first start"))
+        self.page.file_requested.connect(self._tasks.create_slot(self._pick_file, key="pick"))
+        self.page.folder_requested.connect(self._tasks.create_slot(self._pick_folder, key="pick"))
 
     async def show_welcome(self) -> None:
         """Show the screen and fill it. The search for models comes last, because it takes longest."""
@@ -116,13 +110,7 @@ class FirstStart(Controller):
         except LetheError:
             self.page.enable_retry()
             raise
-        if model is None:
-            self.model_declined.emit()
-        elif isinstance(model, DownloadAssessment):
-            self.download_requested.emit(model)
-            self.model_chosen.emit(None)  # to chat with until the download is complete
-        else:
-            self.model_chosen.emit(model)
+        self.model_chosen.emit(model)
         await self._open_session()
         self._window.close_welcome_pages()
 

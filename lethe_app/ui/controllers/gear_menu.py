@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from lethe_app.paths import Paths
     from lethe_app.ui.controllers.appearance import AppearanceController
     from lethe_app.ui.controllers.model import ModelController
-    from lethe_app.ui.core.tasks import TaskRunner
     from lethe_app.ui.shell.main_window import MainWindow
 
 
@@ -34,12 +33,11 @@ class GearMenu(Controller):
     def __init__(
         self,
         window: MainWindow,
-        tasks: TaskRunner,
         appearance: AppearanceController,
         model_controller: ModelController,
         paths: Paths,
     ) -> None:
-        super().__init__(window, tasks)
+        super().__init__(window)
         self._appearance, self._model_controller, self._data_folder = appearance, model_controller, paths.home
         self.menu = QMenu(window.sidebar.gear_button)
         self.menu.aboutToShow.connect(self.rebuild_menu)

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from lethe_app.composition.app_services import AppServices
-    from lethe_app.ui.core.tasks import TaskRunner
     from lethe_app.ui.shell.main_window import MainWindow
     from lethe_app.ui.transcript.chat_view import ChatView
 
@@ -38,12 +37,11 @@ class MemoryPanelController(Controller):
     def __init__(
         self,
         window: MainWindow,
-        tasks: TaskRunner,
         view: ChatView,
         services: AppServices,
         open_session: Callable[[UUID, UUID | None], None],
     ) -> None:
-        super().__init__(window, tasks)
+        super().__init__(window)
         self.panel, self._panes, self._header = window.memory_panel, window.panes, window.chat.header
         self._view, self._messages, self._services = view, view.chat_model, services
         self._clock, self._open_session = window.clock, open_session
@@ -237,7 +235,7 @@ class MemoryPanelController(Controller):
 
     def _return_focus(self) -> None:
         """Return the focus to the transcript; a panel that covers the conversation is closed."""
-        if self._panes.is_panel_over:
+        if self._panes.is_narrow:
             self._panes.close_panel()
         self._view.setFocus()
 

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from lethe_app.services.models.recommendation import DownloadAssessment
     from lethe_app.services.models.service import ModelService
     from lethe_app.services.token_counts import TokenCountService
-    from lethe_app.ui.core.tasks import TaskRunner
     from lethe_app.ui.shell.main_window import MainWindow
 
 MAX_NAME_WIDTH = 320
@@ -42,13 +41,12 @@ class ModelController(Controller):
     def __init__(
         self,
         window: MainWindow,
-        tasks: TaskRunner,
         models: ModelService,
         downloads: Downloads,
         qualification: Qualification,
         token_counts: TokenCountService,
     ) -> None:
-        super().__init__(window, tasks)
+        super().__init__(window)
         self._status, self._composer = window.chat.status, window.chat.composer
         self._models, self._downloads, self._qualification = models, downloads, qualification
         self._token_counts = token_counts
@@ -59,7 +57,7 @@ class ModelController(Controller):
         """Ids of personas with their preferred models; each is offered once while the window is open."""
         self._unsubscribers.append(models.changed.add(self._show_state))
         self.follow(self._check_preferred_model, models.changed)
-        self._composer.count_requested.connect(tasks.create_slot(self._count_tokens, key="count"))
+        self._composer.count_requested.connect(self._tasks.create_slot(self._count_tokens, key="count"))
         self._status.clicked.connect(self.open_menu)
         self._actions.connect(models=self.open_menu)
         self._notifier.register_remedy(ModelCrashed, self.tr("Restart"), lambda: self.load_model(None), replaces_text=True)

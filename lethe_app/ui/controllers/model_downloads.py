@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from lethe_app.services.models.service import ModelService
     from lethe_app.services.preferences import Preferences
     from lethe_app.ui.controllers.conversation.replies import ReplyController
-    from lethe_app.ui.core.tasks import TaskRunner
     from lethe_app.ui.shell.main_window import MainWindow
 
 ALL_GPU_LAYERS = -1
@@ -41,13 +40,12 @@ class ModelDownloadController(Controller):
     def __init__(
         self,
         window: MainWindow,
-        tasks: TaskRunner,
         downloads: Downloads,
         models: ModelService,
         preferences: Preferences,
         replies: ReplyController,
     ) -> None:
-        super().__init__(window, tasks)
+        super().__init__(window)
         self._chat, self._replies = window.chat, replies
         self._downloads, self._models, self._preferences = downloads, models, preferences
         self._card: ComposerCard | None = None

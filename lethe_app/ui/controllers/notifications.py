@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from lethe_app.services.preferences import Preferences
     from lethe_app.services.sessions.archive_queue import ArchiveProgress, ArchiveQueue
     from lethe_app.ui.controllers.conversation.replies import ReplyController
-    from lethe_app.ui.core.tasks import TaskRunner
     from lethe_app.ui.shell.main_window import MainWindow
 
 SHOWN_MS = 8000
@@ -39,14 +38,13 @@ class DesktopNotifications(Controller):
     def __init__(
         self,
         window: MainWindow,
-        tasks: TaskRunner,
         preferences: Preferences,
         archive_queue: ArchiveQueue,
         reminders: Reminders,
         memory: MemoryService,
         replies: ReplyController,
     ) -> None:
-        super().__init__(window, tasks)
+        super().__init__(window)
         self._preferences, self._memory = preferences, memory
         self._archiving_title: str = ""
         self.tray = QSystemTrayIcon(application_icon(), self)

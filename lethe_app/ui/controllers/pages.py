@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from lethe_app.services.speech.output import SpeechOutput
     from lethe_app.ui.controllers.conversation.sessions import SessionController
     from lethe_app.ui.core.file_transfers import FileTransfers
-    from lethe_app.ui.core.tasks import TaskRunner
     from lethe_app.ui.pages.page import Page
     from lethe_app.ui.shell.main_window import MainWindow
     from lethe_app.ui.transcript.chat_view import ChatView
@@ -36,7 +35,6 @@ class PageController(Controller):
     def __init__(
         self,
         window: MainWindow,
-        tasks: TaskRunner,
         services: AppServices,
         view: ChatView,
         session_controller: SessionController,
@@ -44,14 +42,14 @@ class PageController(Controller):
         export_persona: Callable[[str, BundleScope], Coroutine[Any, Any, None]],
         speech_output: SpeechOutput,
     ) -> None:
-        super().__init__(window, tasks)
+        super().__init__(window)
         self._library, self._view, self._session_controller = services.library, view, session_controller
         self.navigator = PageNavigator(
-            window.pages, window.panes, window.chat.focus_composer, self._create_page, tasks, window.notifier.undo_last
+            window.pages, window.panes, window.chat.focus_composer, self._create_page, self._tasks, window.notifier.undo_last
         )
         context = PageContext(
             window,
-            tasks,
+            self._tasks,
             window.notifier,
             window.theme,
             self.navigator,
@@ -67,9 +65,9 @@ class PageController(Controller):
         self._actions.connect(undo=self.navigator.undo_last, redo=self.navigator.redo_last)
         session_controller.add_persona_commands(
             persona_editor=lambda persona_id: self.navigator.open(PersonaRoute(persona_id)),
-            duplicate_persona=tasks.create_slot(self._duplicate_persona),
-            delete_persona=tasks.create_slot(self._delete_persona, key="delete persona"),
-            export=lambda persona_id: tasks.start_task(export_persona(persona_id, BundleScope.PERSONA), key="export"),
+            duplicate_persona=self._tasks.create_slot(self._duplicate_persona),
+            delete_persona=self._tasks.create_slot(self._delete_persona, key="delete persona"),
+            export=lambda persona_id: self._tasks.start_task(export_persona(persona_id, BundleScope.PERSONA), key="export"),
         )
         self._connect_session_actions()
         settings_action = window.chat.header.speech.settings_action

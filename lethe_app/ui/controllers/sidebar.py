@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from lethe_app.services.sessions.timeout import SessionTimeout
     from lethe_app.ui.controllers.conversation.sessions import SessionController
     from lethe_app.ui.controllers.persona_directory import PersonaDirectory
-    from lethe_app.ui.core.tasks import TaskRunner
     from lethe_app.ui.shell.main_window import MainWindow
 
 
@@ -34,29 +33,28 @@ class SidebarController(Controller):
     def __init__(
         self,
         window: MainWindow,
-        tasks: TaskRunner,
         directory: PersonaDirectory,
         library: Library,
         sessions: SessionService,
         session_timeout: SessionTimeout,
         session_controller: SessionController,
     ) -> None:
-        super().__init__(window, tasks)
+        super().__init__(window)
         sidebar = window.sidebar
         self._sidebar, self._directory, self._sessions = sidebar, directory, sessions
         self._session_timeout, self._session_controller = session_timeout, session_controller
         self._unsubscribers.append(
             sessions.changed.add(
-                lambda persona_id: tasks.start_task(self.refresh_sessions(persona_id), f"sessions {persona_id}")
+                lambda persona_id: self._tasks.start_task(self.refresh_sessions(persona_id), f"sessions {persona_id}")
             )
         )
-        self.follow(tasks.create_callback(self.refresh_personas, key="personas"), library.changed)
+        self.follow(self._tasks.create_callback(self.refresh_personas, key="personas"), library.changed)
         session_controller.shown.session_changed.connect(
             lambda session, _replaced_id: sidebar.set_open_session(session.persona_id, str(session.guid))
         )
         sidebar.persona_chosen.connect(session_controller.choose_persona)
         sidebar.session_chosen.connect(session_controller.choose_session)
-        sidebar.rename_requested.connect(lambda guid, title: tasks.start_task(sessions.rename(UUID(guid), title)))
+        sidebar.rename_requested.connect(lambda guid, title: self._tasks.start_task(sessions.rename(UUID(guid), title)))
 
     async def refresh_personas(self) -> None:
         """Read the personas again, with the sessions of each, and update sidebar, avatars and participants."""

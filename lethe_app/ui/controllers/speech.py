@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QObject, Signal
+from PySide6.QtCore import QEvent, QObject
 from PySide6.QtGui import QInputMethodEvent, QKeySequence
 
 from lethe_app.domain.chat import ChatSession, Role
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from lethe_app.ui.controllers.conversation.reply_state import ReplyState
     from lethe_app.ui.controllers.conversation.shown_session import ShownSession
     from lethe_app.ui.controllers.persona_directory import PersonaDirectory
-    from lethe_app.ui.core.tasks import TaskRunner
     from lethe_app.ui.shell.main_window import MainWindow
     from lethe_app.ui.transcript.chat_view import ChatView
 
@@ -33,15 +32,11 @@ ESCAPE = QKeySequence("Esc")
 
 
 class SpeechController(Controller):
-    """Controller of the voice. `stop_speaking` and `speaking_changed` are for whoever listens to the user meanwhile."""
-
-    speaking_changed = Signal(bool)
-    """Emitted with True when the voice begins, and with False when it ends or was stopped."""
+    """Controller of the voice."""
 
     def __init__(
         self,
         window: MainWindow,
-        tasks: TaskRunner,
         view: ChatView,
         replies: ReplyController,
         shown_session: ShownSession,
@@ -49,7 +44,7 @@ class SpeechController(Controller):
         speech_output: SpeechOutput,
         session_speech: SessionSpeech,
     ) -> None:
-        super().__init__(window, tasks)
+        super().__init__(window)
         self._view, self._messages = view, view.chat_model
         self._shown, self._directory = shown_session, directory
         self._output, self._session_speech = speech_output, session_speech
@@ -132,10 +127,8 @@ class SpeechController(Controller):
 
     def _on_speaking_changed(self, is_speaking: bool) -> None:
         self._buttons.show_speaking(is_speaking=is_speaking)
-        action = self._actions["stop_speaking"]
-        action.setEnabled(is_speaking)
+        self._actions["stop_speaking"].setEnabled(is_speaking)
         self._update_escape()
-        self.speaking_changed.emit(is_speaking)
 
     def _update_escape(self) -> None:
         """Let Esc stop the voice, unless it stops the reply, and thereby the voice as well, or the dictation."""

@@ -11,7 +11,6 @@ from lethe_app.ui.controllers.controller import Controller
 
 if TYPE_CHECKING:
     from lethe_app.services.scheduling.loop import Idleness
-    from lethe_app.ui.core.tasks import TaskRunner
     from lethe_app.ui.shell.main_window import MainWindow
 
 INPUT_EVENTS = frozenset(
@@ -30,8 +29,8 @@ INPUT_EVENTS = frozenset(
 class UserActivity(Controller):
     """Event filter on the program's windows, which receive each key and click once, unlike the widgets below them."""
 
-    def __init__(self, window: MainWindow, tasks: TaskRunner, idleness: Idleness) -> None:
-        super().__init__(window, tasks)
+    def __init__(self, window: MainWindow, idleness: Idleness) -> None:
+        super().__init__(window)
         self._idleness = idleness
         self._draft_field = window.chat.composer.draft_field
         self._mouse_position = QPointF()

@@ -11,6 +11,7 @@ from PySide6.QtGui import QDesktopServices
 from lethe_app.composition.creation import create_from
 from lethe_app.domain.chat import Role
 from lethe_app.services.events import NoModel
+from lethe_app.services.models.recommendation import DownloadAssessment
 from lethe_app.services.speech.output import SpeechOutput
 from lethe_app.ui.controllers.appearance import AppearanceController
 from lethe_app.ui.controllers.background_activity import BackgroundActivityController
@@ -41,12 +42,10 @@ from lethe_app.ui.controllers.pages import PageController
 from lethe_app.ui.controllers.persona_directory import PersonaDirectory
 from lethe_app.ui.controllers.sidebar import SidebarController
 from lethe_app.ui.controllers.speech import SpeechController
-from lethe_app.ui.controllers.transfers.exports import BundleExporter
-from lethe_app.ui.controllers.transfers.imports import FileImporter
+from lethe_app.ui.controllers.transfers import BundleExporter, FileImporter
 from lethe_app.ui.controllers.user_activity import UserActivity
 from lethe_app.ui.core.file_transfers import FileTransfers
 from lethe_app.ui.core.page_preload import PagePreload
-from lethe_app.ui.core.tasks import TaskRunner
 from lethe_app.ui.shell.command_palette import CommandPalette
 from lethe_app.ui.speech.sound_process import create_engines
 from lethe_app.ui.transcript.chat_view import ChatView
@@ -55,6 +54,7 @@ from lethe_app.ui.transcript.model.chat_model import ChatModel
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from lethe_app.composition.app_services import AppServices
     from lethe_app.ui.core.routes import Route
@@ -74,7 +74,6 @@ class WindowController(QObject):
         self.window, self.services = window, services
         preferences = services.preferences
         self.speech_output = speech_output or SpeechOutput(create_engines(preferences), preferences)
-        self.tasks = TaskRunner(window.notifier.report_error)
         self.file_transfers = FileTransfers()
         self.directory = PersonaDirectory(services.library, window.theme, window)
         queries = AnnotationQueries(services.reply_sources.recalled_counts, services.feedback.ratings_of)
@@ -92,7 +91,7 @@ class WindowController(QObject):
 
     def _create_status_controllers(self) -> None:
         """Create the controllers of the model, the status line and the settings of the window."""
-        window, tasks, preferences = self.window, self.tasks, self.services.preferences
+        window, preferences = self.window, self.services.preferences
         self.model_controller = self._create(ModelController)
         self._create(BackgroundActivityController)
         self.appearance = self._create(AppearanceController)
@@ -102,7 +101,7 @@ class WindowController(QObject):
         recent = preferences.current.recent_commands
         self.command_palette = CommandPalette(window.theme, window.window_actions, self._open_route, recent, window)
         self.command_palette.command_run.connect(
-            lambda names: tasks.start_task(preferences.set(recent_commands=names), key="recent commands")
+            lambda names: window.tasks.start_task(preferences.set(recent_commands=names), key="recent commands")
         )
         window.window_actions.connect(palette=self.command_palette.open_palette)
 
@@ -127,7 +126,7 @@ class WindowController(QObject):
 
     def _create_page_controllers(self) -> None:
         """Create the controller of the pages, and those that import and export personas."""
-        tasks = self.tasks
+        tasks = self.window.tasks
         self.bundle_exporter = self._create(BundleExporter, get_card_export=lambda: self.services.card_export)
         self.pages = self._create(PageController, export_persona=self.bundle_exporter.export_persona)
         self.file_importer = importer = self._create(FileImporter, get_imports=lambda: self.services.imports)
@@ -174,16 +173,23 @@ class WindowController(QObject):
         services = self.services
         if services.preferences.current.welcomed:
             self.window.close_welcome_pages()
-            self.tasks.start_task(self._open_initial_session())
-            self.tasks.start_task(self.model_downloads.offer_to_resume())
+            self.window.tasks.start_task(self._open_initial_session())
+            self.window.tasks.start_task(self.model_downloads.offer_to_resume())
             if isinstance(services.models.state, NoModel):
                 self.model_controller.load_model()
         else:
             first_start = self._create(FirstStart, open_session=self._open_initial_session)
-            first_start.download_requested.connect(self.model_downloads.start_download)
-            first_start.model_chosen.connect(self.model_controller.load_model)
-            first_start.model_declined.connect(lambda: self.tasks.start_task(self.model_controller.show_no_model_state()))
-            self.tasks.start_task(first_start.show_welcome())
+            first_start.model_chosen.connect(self._load_first_model)
+            self.window.tasks.start_task(first_start.show_welcome())
+
+    def _load_first_model(self, choice: Path | DownloadAssessment | None) -> None:
+        if choice is None:
+            self.window.tasks.start_task(self.model_controller.show_no_model_state())
+        elif isinstance(choice, DownloadAssessment):
+            self.model_downloads.start_download(choice)
+            self.model_controller.load_model()  # to chat with until the download is complete
+        else:
+            self.model_controller.load_model(choice)
 
     async def _open_initial_session(self) -> None:
         """Fill the sidebar, open the session of the last time, and report problems of the library."""
@@ -204,7 +210,7 @@ class WindowController(QObject):
         for controller in self.window.findChildren(Controller, options=Qt.FindChildOption.FindDirectChildrenOnly):
             controller.close()
         await self.replies.stop_all_replies()
-        await self.tasks.close()
+        await self.window.tasks.close()
         await self.speech_output.close()
         self.drafts.close()
         self.messages.close()

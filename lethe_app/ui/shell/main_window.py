@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from lethe_app.ui.chat.chat_panel import ChatPanel
     from lethe_app.ui.chat.memory_panel import MemoryPanel
     from lethe_app.ui.core.actions import Actions
+    from lethe_app.ui.core.tasks import TaskRunner
     from lethe_app.ui.core.theme import Theme
     from lethe_app.ui.shell.notifier import Notifier
     from lethe_app.ui.shell.panes import WindowPanes
@@ -53,6 +54,7 @@ class MainWindow(QMainWindow):
     panes: WindowPanes
     pages: QStackedWidget
     notifier: Notifier
+    tasks: TaskRunner
 
     def __init__(self, paths: Paths, clock: Callable[[], datetime] | None = None, *, build_at_once: bool = True) -> None:
         super().__init__()
@@ -87,6 +89,7 @@ class MainWindow(QMainWindow):
         from lethe_app.ui.chat.chat_panel import ChatPanel
         from lethe_app.ui.chat.memory_panel import MemoryPanel
         from lethe_app.ui.core.actions import Actions
+        from lethe_app.ui.core.tasks import TaskRunner
         from lethe_app.ui.core.theme import PROSE_SIZE, Theme
         from lethe_app.ui.shell.notifier import Notifier
         from lethe_app.ui.shell.panes import WindowPanes
@@ -108,6 +111,7 @@ class MainWindow(QMainWindow):
         self.pages = QStackedWidget()
         self.pages.addWidget(self.panes)
         self.notifier = Notifier(self.pages, self.theme, self._find_toast_area)
+        self.tasks = TaskRunner(self.notifier.report_error)
         self.chat.installEventFilter(self.notifier)  # its width depends on the panes beside it
         self._has_panes = True
         self.panes.text_typed.connect(self.chat.composer.insert_text)
@@ -153,7 +157,7 @@ class MainWindow(QMainWindow):
         header = self.chat.header
         top_left = header.mapTo(self.pages, QPoint(0, header.height()))
         bottom_right = self.chat.mapTo(self.pages, QPoint(self.chat.width() - 1, self.chat.composer.y() - 1))
-        is_head_covered = self.panes.is_panel_over and self.panes.is_panel_open
+        is_head_covered = self.panes.is_narrow and self.panes.is_panel_open
         is_end_free = self.chat.free_height >= MIN_FREE_HEIGHT
         is_end = is_head_covered or is_end_free
         return QRect(top_left, bottom_right), QtCore.Qt.Edge.BottomEdge if is_end else QtCore.Qt.Edge.TopEdge

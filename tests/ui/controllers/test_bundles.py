@@ -291,7 +291,7 @@ async def test_packing_that_is_stopped_in_the_list_leaves_no_file(tmp_path: Path
         (tmp_path / "out").mkdir()
         held_back(monkeypatch, PersonaExport, "conversation")
         mira = await scene.services.library.persona("mira")
-        scene.controller.tasks.start_task(
+        scene.window.tasks.start_task(
             scene.controller.bundle_exporter.write_bundle(mira, BundleScope.EVERYTHING, tmp_path / "out" / "Mira.lethe")
         )
         await until(lambda: titles(scene) == ["Exporting Mira"])

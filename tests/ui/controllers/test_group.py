@@ -160,7 +160,7 @@ async def test_words_that_begin_a_new_conversation_take_the_choice_along(tmp_pat
         fresh = before.model_copy(update={"guid": uuid4()})
         group_turns.continue_in_session(fresh)
         assert group_turns.chosen_speaker_id == "aiko"
-        group_turns.follow_to_session(before.guid)
+        group_turns.continue_in_session(before)
         assert group_turns.chosen_speaker_id == "aiko"
 
 

@@ -129,7 +129,7 @@ async def test_the_voice_stops_as_soon_as_the_user_acts(tmp_path, echo_model, ac
         await until(lambda: not scene.is_replying and len(scene.words) == 3)
         await read_on(scene, engine)
         changes: list[bool] = []
-        scene.controller.speech.speaking_changed.connect(changes.append)
+        scene.controller.speech_output.speaking_changed.add(changes.append)
 
         act(scene)
         await until(lambda: changes)

@@ -54,7 +54,7 @@ def open_pages(scene: Scene, *pages: Page) -> PageNavigator:
         window.panes,
         window.chat.focus_composer,
         by_route.__getitem__,
-        scene.controller.tasks,
+        scene.window.tasks,
         window.notifier.undo_last,
     )
     for route in by_route:
@@ -111,7 +111,7 @@ async def test_actions_are_undone_in_order_and_one_that_fails_is_dropped(tmp_pat
         page = Page(scene.window.theme, "Deeds")
         open_pages(scene, page)
         kept: list[str] = []
-        actions = CommandRunner(page.undo_stack, scene.controller.tasks)
+        actions = CommandRunner(page.undo_stack, scene.window.tasks)
 
         async def add(word: str) -> None:
             kept.append(word)

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from lethe_app.ui.controllers.conversation.replies import ReplyController
     from lethe_app.ui.controllers.conversation.sessions import SessionController
     from lethe_app.ui.core.routes import Route
-    from lethe_app.ui.core.tasks import TaskRunner
     from lethe_app.ui.shell.main_window import MainWindow
     from lethe_app.ui.transcript.chat_view import ChatView
 
@@ -35,14 +34,13 @@ class EarlierSessionsLine(Controller):
     def __init__(
         self,
         window: MainWindow,
-        tasks: TaskRunner,
         view: ChatView,
         services: AppServices,
         session_controller: SessionController,
         replies: ReplyController,
         open_route: Callable[[Route], None],
     ) -> None:
-        super().__init__(window, tasks)
+        super().__init__(window)
         self._view, self._services, self._shown = view, services, session_controller.shown
         self._session_controller, self._replies, self._open_route = session_controller, replies, open_route
         self.line = LinkLine(view.viewport())

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from lethe_app.ui.controllers.conversation.replies import ReplyController
     from lethe_app.ui.controllers.conversation.shown_session import ShownSession
     from lethe_app.ui.controllers.persona_directory import PersonaDirectory
-    from lethe_app.ui.core.tasks import TaskRunner
     from lethe_app.ui.shell.main_window import MainWindow
 
 AVATAR_SIZE = 32
@@ -39,7 +38,6 @@ class GroupController(Controller):
     def __init__(
         self,
         window: MainWindow,
-        tasks: TaskRunner,
         directory: PersonaDirectory,
         sessions: SessionService,
         group: GroupService,
@@ -47,12 +45,12 @@ class GroupController(Controller):
         shown_session: ShownSession,
         replies: ReplyController,
     ) -> None:
-        super().__init__(window, tasks)
+        super().__init__(window)
         self._chat, self._preferences = window.chat, preferences
         self._directory, self._sessions, self._group, self._replies = directory, sessions, group, replies
         self._shown = shown_session
         self._actions.connect(
-            group=tasks.create_callback(self._choose_participants, key="group"), choose_speaker=self._open_menu
+            group=self._tasks.create_callback(self._choose_participants, key="group"), choose_speaker=self._open_menu
         )
         for name in ("group", "choose_speaker"):
             self._actions[name].setEnabled(False)

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from lethe_app.services.sessions.service import SessionService
     from lethe_app.ui.controllers.conversation.replies import ReplyController
     from lethe_app.ui.controllers.conversation.shown_session import ShownSession
-    from lethe_app.ui.core.tasks import TaskRunner
     from lethe_app.ui.shell.main_window import MainWindow
     from lethe_app.ui.transcript.chat_view import ChatView
 
@@ -56,7 +55,6 @@ class MessageChanges(Controller):
     def __init__(
         self,
         window: MainWindow,
-        tasks: TaskRunner,
         view: ChatView,
         sessions: SessionService,
         message_editing: MessageEditing,
@@ -64,16 +62,16 @@ class MessageChanges(Controller):
         shown_session: ShownSession,
         replies: ReplyController,
     ) -> None:
-        super().__init__(window, tasks)
+        super().__init__(window)
         self._panes, self._view, self._messages = window.panes, view, view.chat_model
         self._sessions, self._message_editing, self._trash = sessions, message_editing, trash
         self._shown, self._replies = shown_session, replies
         self._made: list[MessageChange] = []
         """Changes that can be undone, newest last."""
         self._undone: list[MessageChange] = []
-        view.edited.connect(tasks.create_slot(self.edit_message))
-        view.details_requested.connect(tasks.create_slot(self._show_details, key="details"))
-        view.delete_requested.connect(tasks.create_slot(self._delete, key="delete"))
+        view.edited.connect(self._tasks.create_slot(self.edit_message))
+        view.details_requested.connect(self._tasks.create_slot(self._show_details, key="details"))
+        view.delete_requested.connect(self._tasks.create_slot(self._delete, key="delete"))
         replies.turn_ended.connect(lambda _turn: self._notifier.drop_undoable())
         for keys, slot in (
             (QKeySequence.StandardKey.Undo, self._undo_newest),

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from lethe_app.services.sessions.service import SessionService
     from lethe_app.ui.controllers.conversation.shown_session import ShownSession
     from lethe_app.ui.controllers.model import ModelController
-    from lethe_app.ui.core.tasks import TaskRunner
     from lethe_app.ui.shell.main_window import MainWindow
     from lethe_app.ui.transcript.model.chat_model import ChatModel
 
@@ -48,7 +47,6 @@ class ReplyController(Controller):
     def __init__(
         self,
         window: MainWindow,
-        tasks: TaskRunner,
         messages: ChatModel,
         chat: ChatService,
         sessions: SessionService,
@@ -56,7 +54,7 @@ class ReplyController(Controller):
         model_controller: ModelController,
         shown_session: ShownSession,
     ) -> None:
-        super().__init__(window, tasks)
+        super().__init__(window)
         self._composer, self._status, self._messages = window.chat.composer, window.chat.status, messages
         self._chat, self._sessions, self._message_editing = chat, sessions, message_editing
         self._model_controller, self._shown = model_controller, shown_session

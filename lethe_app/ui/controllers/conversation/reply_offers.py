@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from lethe_app.ui.controllers.conversation.replies import ReplyController
     from lethe_app.ui.controllers.conversation.reply_state import ReplyState
     from lethe_app.ui.controllers.conversation.shown_session import ShownSession
-    from lethe_app.ui.core.tasks import TaskRunner
     from lethe_app.ui.shell.main_window import MainWindow
     from lethe_app.ui.transcript.chat_view import ChatView
     from lethe_app.ui.transcript.model.chat_model import ChatModel
@@ -36,13 +35,13 @@ if TYPE_CHECKING:
 class FeedbackController(Controller):
     """Connects the thumbs of the transcript with the feedback service, once per window."""
 
-    def __init__(self, window: MainWindow, tasks: TaskRunner, view: ChatView, feedback: FeedbackService) -> None:
-        super().__init__(window, tasks)
+    def __init__(self, window: MainWindow, view: ChatView, feedback: FeedbackService) -> None:
+        super().__init__(window)
         self._view, self._feedback, self._ratings = view, feedback, view.chat_model.annotations.ratings
         view.rating_requested.connect(
             lambda message_id, rating: self._tasks.start_task(self._save_rating(message_id, ReplyRating(rating)))
         )
-        self.follow(tasks.create_callback(self._ratings.refresh, key="ratings"), feedback.changed)
+        self.follow(self._tasks.create_callback(self._ratings.refresh, key="ratings"), feedback.changed)
 
     async def _save_rating(self, message_id: UUID, rating: ReplyRating) -> None:
         await self._feedback.rate_reply(message_id, rating)
@@ -56,8 +55,8 @@ class FeedbackController(Controller):
 class ToolPermissionController(Controller):
     """Shows one card at a time. A request that is answered or cancelled is removed."""
 
-    def __init__(self, window: MainWindow, tasks: TaskRunner, shown_session: ShownSession, replies: ReplyController) -> None:
-        super().__init__(window, tasks)
+    def __init__(self, window: MainWindow, shown_session: ShownSession, replies: ReplyController) -> None:
+        super().__init__(window)
         self._panel, self._shown = window.chat, shown_session
         self._pending_requests: dict[UUID, ToolPermissionRequested] = {}
         self.card: ToolCard | None = None
@@ -131,12 +130,11 @@ class UnansweredController(Controller):
     def __init__(
         self,
         window: MainWindow,
-        tasks: TaskRunner,
         shown_session: ShownSession,
         replies: ReplyController,
         messages: ChatModel,
     ) -> None:
-        super().__init__(window, tasks)
+        super().__init__(window)
         self._panel, self._shown, self._replies, self._messages = window.chat, shown_session, replies, messages
         self._stopped_sessions: set[UUID] = set()
         """Sessions whose latest reply the user stopped before its first token."""
@@ -186,8 +184,8 @@ LONG_SESSION_FRACTION = 0.9
 class LongConversationHint(Controller):
     """Shows the suggestion once per session, as a notification."""
 
-    def __init__(self, window: MainWindow, tasks: TaskRunner, shown_session: ShownSession, replies: ReplyController) -> None:
-        super().__init__(window, tasks)
+    def __init__(self, window: MainWindow, shown_session: ShownSession, replies: ReplyController) -> None:
+        super().__init__(window)
         self._shown = shown_session
         self._notified_sessions: set[UUID] = set()
         replies.event_received.connect(self._on_reply_event)

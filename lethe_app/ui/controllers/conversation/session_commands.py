@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from lethe_app.ui.controllers.conversation.replies import ReplyController
     from lethe_app.ui.controllers.conversation.sessions import SessionController
     from lethe_app.ui.controllers.conversation.shown_session import ShownSession
-    from lethe_app.ui.core.tasks import TaskRunner
     from lethe_app.ui.shell.main_window import MainWindow
     from lethe_app.ui.shell.sidebar_model import SessionRow
     from lethe_app.ui.transcript.chat_view import ChatView
@@ -43,21 +42,20 @@ class SessionCommands(Controller):
     def __init__(
         self,
         window: MainWindow,
-        tasks: TaskRunner,
         sessions: SessionService,
         session_controller: SessionController,
         replies: ReplyController,
         get_card_export: Callable[[], CardExport],
     ) -> None:
         """Connect the commands. `get_card_export` is called when it is needed, because the service takes long to load."""
-        super().__init__(window, tasks)
+        super().__init__(window)
         self._sidebar = window.sidebar
         self._sessions, self._session_controller, self._replies = sessions, session_controller, replies
         self._get_card_export = get_card_export
         session_controller.add_session_commands(
-            delete=lambda guid: tasks.start_task(self._delete_session(UUID(guid)), key="delete"),
-            end_session=lambda guid: tasks.start_task(self._end_session(UUID(guid)), key=f"end {guid}"),
-            export_session=lambda guid: tasks.start_task(self._export_session(guid), key="export session"),
+            delete=lambda guid: self._tasks.start_task(self._delete_session(UUID(guid)), key="delete"),
+            end_session=lambda guid: self._tasks.start_task(self._end_session(UUID(guid)), key=f"end {guid}"),
+            export_session=lambda guid: self._tasks.start_task(self._export_session(guid), key="export session"),
         )
 
     async def _export_session(self, guid: str) -> None:
@@ -158,7 +156,6 @@ class SessionEnd(Controller):
     def __init__(
         self,
         window: MainWindow,
-        tasks: TaskRunner,
         view: ChatView,
         sessions: SessionService,
         session_timeout: SessionTimeout,
@@ -166,7 +163,7 @@ class SessionEnd(Controller):
         idleness: Idleness,
         shown_session: ShownSession,
     ) -> None:
-        super().__init__(window, tasks)
+        super().__init__(window)
         self._chat, self._view = window.chat, view
         self._sessions, self._session_timeout, self._preferences = sessions, session_timeout, preferences
         self._shown = shown_session

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from lethe_app.ui.controllers.conversation.replies import ReplyController
     from lethe_app.ui.controllers.conversation.shown_session import ShownSession
     from lethe_app.ui.controllers.persona_directory import PersonaDirectory
-    from lethe_app.ui.core.tasks import TaskRunner
     from lethe_app.ui.shell.main_window import MainWindow
 
 
@@ -34,7 +33,6 @@ class SessionController(Controller):
     def __init__(
         self,
         window: MainWindow,
-        tasks: TaskRunner,
         directory: PersonaDirectory,
         sessions: SessionService,
         preferences: Preferences,
@@ -42,7 +40,7 @@ class SessionController(Controller):
         shown_session: ShownSession,
         replies: ReplyController,
     ) -> None:
-        super().__init__(window, tasks)
+        super().__init__(window)
         self._chat, self._directory, self._sessions, self._preferences = window.chat, directory, sessions, preferences
         self._replies = replies
         self.shown = shown_session
@@ -52,7 +50,7 @@ class SessionController(Controller):
         session_editing.add_reply_stopper(replies.stop_session_reply)
         self._unsubscribers += [
             sessions.changed.add(self._on_sessions_changed),
-            session_editing.sessions_changed.add(tasks.create_slot(self._update_shown_session)),
+            session_editing.sessions_changed.add(self._tasks.create_slot(self._update_shown_session)),
         ]
         shown_session.session_changed.connect(self._store_last_session)
         window.sidebar.command_chosen.connect(lambda name, row_id: self._commands[name](row_id))

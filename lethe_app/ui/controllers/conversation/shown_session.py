@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from lethe_app.domain.chat import ChatSession
     from lethe_app.domain.persona import Persona
     from lethe_app.services.chat.group import GroupService
-    from lethe_app.ui.core.tasks import TaskRunner
     from lethe_app.ui.shell.main_window import MainWindow
 
 
@@ -35,8 +34,8 @@ class ShownSession(Controller):
     changed = Signal()
     """Emitted when the participants or the chosen speaker have changed."""
 
-    def __init__(self, window: MainWindow, tasks: TaskRunner, group: GroupService) -> None:
-        super().__init__(window, tasks)
+    def __init__(self, window: MainWindow, group: GroupService) -> None:
+        super().__init__(window)
         self._group = group
         self.session: ChatSession | None = None
         """The session on display."""

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from lethe_app.ui.controllers.conversation.replies import ReplyController
     from lethe_app.ui.controllers.conversation.shown_session import ShownSession
     from lethe_app.ui.core.routes import Route
-    from lethe_app.ui.core.tasks import TaskRunner
     from lethe_app.ui.shell.main_window import MainWindow
 
 HOLD_MS = 350
@@ -65,14 +64,13 @@ class DictationController(Controller):
     def __init__(
         self,
         window: MainWindow,
-        tasks: TaskRunner,
         dictation: Dictation,
         preferences: Preferences,
         shown_session: ShownSession,
         replies: ReplyController,
         open_page: Callable[[Route], None],
     ) -> None:
-        super().__init__(window, tasks)
+        super().__init__(window)
         self._composer, self._button = window.chat.composer, window.chat.composer.microphone_button
         self._dictation, self._preferences = dictation, preferences
         self._replies, self._stop_action = replies, self._actions["stop"]
@@ -104,7 +102,7 @@ class DictationController(Controller):
         )
         self._button.pressed.connect(self._on_pressed)
         self._button.released.connect(self._on_released)
-        self._button.hovered.connect(lambda: tasks.start_task(self._explain(), key="dictation problem"))
+        self._button.hovered.connect(lambda: self._tasks.start_task(self._explain(), key="dictation problem"))
         self._button.hidden.connect(self.cancel)
         self._actions["dictate"].setAutoRepeat(False)  # a key that is held would press it again and again
         self._actions.connect(dictate=self._on_shortcut, stop=self.cancel)
