@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QByteArray, QEasingCurve, QPoint, QPropertyAnimation, Qt, Signal
+from PySide6.QtCore import QByteArray, QEasingCurve, QPoint, QPropertyAnimation, QRect, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QApplication, QFrame, QSplitter, QWidget
 
@@ -61,7 +61,7 @@ class WindowPanes(QWidget):
         super().__init__()
         self._theme, self._sidebar, self._chat, self._panel = theme, sidebar, chat, panel
         self._is_sidebar_enabled, self._is_panel_enabled = True, is_panel_enabled
-        self._is_narrow, self._is_panel_over = False, False
+        self._is_narrow = False
         self.splitter = QSplitter(Qt.Orientation.Horizontal)
         self.splitter.setHandleWidth(1)
         self.splitter.setChildrenCollapsible(False)
@@ -73,23 +73,20 @@ class WindowPanes(QWidget):
         self._scrim = Scrim(self)
         self._scrim.hide()
         self._scrim.pressed.connect(self._close_overlays)
-        self._sidebar_animation = self._create_slide_animation(sidebar)
-        self._panel_animation = self._create_slide_animation(panel)
+        self._slide = QPropertyAnimation(sidebar, b"pos", self)
+        self._slide.setEasingCurve(QEasingCurve.Type.OutCubic)
+        self._slide.setDuration(MOTION_MS)
         self._sidebar_width = SIDEBAR_WIDTH
         self.splitter.splitterMoved.connect(self._on_splitter_moved)
         panel.setMinimumWidth(PANEL_MIN_WIDTH)
         panel.setMaximumWidth(PANEL_MAX_WIDTH)
         self._add_panel_to_splitter()
 
-    def _create_slide_animation(self, pane: QWidget) -> QPropertyAnimation:
-        animation = QPropertyAnimation(pane, b"pos", self)
-        animation.setEasingCurve(QEasingCurve.Type.OutCubic)
-        return animation
-
     # Sidebar
 
     @property
     def is_narrow(self) -> bool:
+        """Return whether sidebar and panel lie over the chat while they are open."""
         return self._is_narrow
 
     @property
@@ -116,7 +113,7 @@ class WindowPanes(QWidget):
     @property
     def _is_sidebar_displaced(self) -> bool:
         """Return whether the right panel takes the sidebar's place."""
-        return self.is_panel_open and not self._is_panel_over and self.width() < ALL_PANES_MIN_WIDTH
+        return self.is_panel_open and not self._is_narrow and self.width() < ALL_PANES_MIN_WIDTH
 
     def _update_sidebar(self) -> None:
         """Show the sidebar in the splitter if the user wants it and there is space."""
@@ -129,17 +126,12 @@ class WindowPanes(QWidget):
         if not self._is_narrow or self.is_drawer_open:
             return
         self._close_overlays()
-        self._show_scrim()
-        self._sidebar.setGeometry(0, 0, SIDEBAR_WIDTH, self.height())
-        self._sidebar.show()
-        self._sidebar.raise_()
-        self.overlay_shown.emit()
-        self._start_slide(self._sidebar_animation, -SIDEBAR_WIDTH, 0)
+        self._show_over_chat(self._sidebar, QRect(0, 0, SIDEBAR_WIDTH, self.height()), -SIDEBAR_WIDTH)
 
     def close_drawer(self) -> None:
         """Close the drawer; does nothing if the sidebar is in the splitter."""
         if self.is_drawer_open:
-            self._sidebar_animation.stop()
+            self._slide.stop()
             self._scrim.hide()
             self._sidebar.hide()
 
@@ -154,11 +146,6 @@ class WindowPanes(QWidget):
     def is_panel_open(self) -> bool:
         return not self._panel.isHidden()
 
-    @property
-    def is_panel_over(self) -> bool:
-        """Return whether the panel lies over the chat, or would if it were open."""
-        return self._is_panel_over
-
     def toggle_panel(self) -> None:
         self.close_panel() if self.is_panel_open else self.open_panel()
 
@@ -167,8 +154,9 @@ class WindowPanes(QWidget):
         if self.is_panel_open:
             return
         self._is_panel_enabled = True
-        if self._is_panel_over:
-            self._show_panel_over()
+        if self._is_narrow:
+            self.close_drawer()
+            self._show_over_chat(self._panel, self._overlay_geometry(), self.width())
         else:
             self._panel.show()
             self._update_sidebar()
@@ -181,7 +169,7 @@ class WindowPanes(QWidget):
         focus = QApplication.focusWidget()
         had_focus = focus is not None and self._panel.isAncestorOf(focus)
         self._is_panel_enabled = False
-        self._panel_animation.stop()
+        self._slide.stop()
         self._panel.hide()
         self._scrim.hide()
         self._update_sidebar()
@@ -189,20 +177,10 @@ class WindowPanes(QWidget):
             self._chat.setFocus()
         self.panel_shown.emit(False)
 
-    def _show_panel_over(self) -> None:
-        self.close_drawer()
-        if self._is_narrow:
-            self._show_scrim()
-        self._panel.setGeometry(*self._overlay_geometry())
-        self._panel.show()
-        self._panel.raise_()
-        self.overlay_shown.emit()
-        self._start_slide(self._panel_animation, self.width(), self._panel.x())
-
-    def _overlay_geometry(self) -> tuple[int, int, int, int]:
+    def _overlay_geometry(self) -> QRect:
         """Return the geometry of the panel over the chat."""
         width = min(PANEL_WIDTH, max(PANEL_MIN_WIDTH, self.width() - SPACE_8))
-        return self.width() - width, 0, width, self.height()
+        return QRect(self.width() - width, 0, width, self.height())
 
     def _restore_panel_width(self) -> None:
         """Give the panel its width at the expense of the chat, not of the sidebar."""
@@ -210,39 +188,27 @@ class WindowPanes(QWidget):
         if len(sizes) == 3 and sizes[2] < PANEL_MIN_WIDTH:
             self.splitter.setSizes([sizes[0], max(1, sum(sizes) - sizes[0] - PANEL_WIDTH), PANEL_WIDTH])
 
-    def _add_panel_to_splitter(self) -> None:
-        self._panel_animation.stop()
-        self.splitter.addWidget(self._panel)
-        self.splitter.setStretchFactor(self.splitter.count() - 1, 0)
-        self._panel.setVisible(self._is_panel_enabled)
-        set_style_properties(self._panel, over=False)
-        if self._is_panel_enabled:
-            self._restore_panel_width()
-
-    def _remove_panel_from_splitter(self) -> None:
-        """Take the panel out of the splitter and hide it; from now on it is opened over the chat."""
-        self._panel.setParent(self)
-        self._panel.hide()
-        set_style_properties(self._panel, over=True)
-
     # Overlays
 
-    def _start_slide(self, animation: QPropertyAnimation, start: int, end: int) -> None:
-        animation.stop()
-        if not self._theme.reduced_motion:
-            animation.setDuration(MOTION_MS)
-            animation.setStartValue(QPoint(start, 0))
-            animation.setEndValue(QPoint(end, 0))
-            animation.start()
-
-    def _show_scrim(self) -> None:
+    def _show_over_chat(self, pane: QWidget, geometry: QRect, start: int) -> None:
+        """Show a pane over the shaded chat; it slides in from the position `start`."""
         self._scrim.setGeometry(self.rect())
         self._scrim.show()
         self._scrim.raise_()
+        pane.setGeometry(geometry)
+        pane.show()
+        pane.raise_()
+        self.overlay_shown.emit()
+        self._slide.stop()
+        if not self._theme.reduced_motion:
+            self._slide.setTargetObject(pane)
+            self._slide.setStartValue(QPoint(start, 0))
+            self._slide.setEndValue(geometry.topLeft())
+            self._slide.start()
 
     def _close_overlays(self) -> None:
         self.close_drawer()
-        if self._is_panel_over:
+        if self._is_narrow:
             self.close_panel()
 
     def save_state(self) -> QByteArray:
@@ -254,21 +220,56 @@ class WindowPanes(QWidget):
         self.splitter.restoreState(state)
         self._sidebar_width = self.splitter.sizes()[0]
         self.splitter.setHandleWidth(1)
-        if self.is_panel_open and not self._is_panel_over:
+        if self.is_panel_open and not self._is_narrow:
             self._restore_panel_width()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._update_panel_mode()
-        narrow = self.width() < DRAWER_MAX_WIDTH
-        if narrow != self._is_narrow:
-            self._is_narrow = narrow
-            self._remove_sidebar_from_splitter() if narrow else self._add_sidebar_to_splitter()
-        elif self.is_drawer_open:
+        is_narrow = self.width() < DRAWER_MAX_WIDTH
+        if is_narrow != self._is_narrow:
+            was_panel_open, self._is_narrow = self.is_panel_open, is_narrow
+            self._slide.stop()
+            self._leave_splitter() if is_narrow else self._return_to_splitter()
+            if was_panel_open != self.is_panel_open:
+                self.panel_shown.emit(self.is_panel_open)
+        elif is_narrow:
             self._scrim.setGeometry(self.rect())
-            self._sidebar.resize(SIDEBAR_WIDTH, self.height())
+            if self.is_drawer_open:
+                self._sidebar.resize(SIDEBAR_WIDTH, self.height())
+            if self.is_panel_open:
+                self._slide.stop()
+                self._panel.setGeometry(self._overlay_geometry())
         self._update_sidebar()
         self._restore_sidebar_width()
+
+    def _leave_splitter(self) -> None:
+        """Take sidebar and panel out of the splitter and hide them; from now on they are opened over the chat."""
+        for pane in (self._panel, self._sidebar):
+            pane.setParent(self)
+            pane.hide()
+        set_style_properties(self._panel, over=True)
+        set_style_properties(self._sidebar, drawer=True)
+        self.sidebar_shown.emit(False)
+
+    def _return_to_splitter(self) -> None:
+        self._scrim.hide()
+        self._add_panel_to_splitter()
+        self.splitter.insertWidget(0, self._sidebar)
+        self.splitter.setStretchFactor(0, 0)
+        self.splitter.setStretchFactor(1, 1)
+        self.splitter.setSizes([SIDEBAR_WIDTH, self.width() - SIDEBAR_WIDTH])
+        is_shown = self._is_sidebar_enabled and not self._is_sidebar_displaced
+        self._sidebar.setVisible(is_shown)
+        set_style_properties(self._sidebar, drawer=False)
+        self.sidebar_shown.emit(is_shown)
+
+    def _add_panel_to_splitter(self) -> None:
+        self.splitter.addWidget(self._panel)
+        self.splitter.setStretchFactor(self.splitter.count() - 1, 0)
+        self._panel.setVisible(self._is_panel_enabled)
+        set_style_properties(self._panel, over=False)
+        if self._is_panel_enabled:
+            self._restore_panel_width()
 
     def _on_splitter_moved(self) -> None:
         if not self._is_narrow:
@@ -281,43 +282,10 @@ class WindowPanes(QWidget):
         if not self._is_narrow and width and missing > 0 and others[0] - missing >= self._chat.minimumSizeHint().width():
             self.splitter.setSizes([self._sidebar_width, others[0] - missing, *others[1:]])
 
-    def _update_panel_mode(self) -> None:
-        is_over = self.width() < DRAWER_MAX_WIDTH
-        if is_over != self._is_panel_over:
-            was_open, self._is_panel_over = self.is_panel_open, is_over
-            self._remove_panel_from_splitter() if is_over else self._add_panel_to_splitter()
-            if was_open != self.is_panel_open:
-                self.panel_shown.emit(self.is_panel_open)
-        elif is_over and self.is_panel_open:
-            self._panel_animation.stop()
-            self._panel.setGeometry(*self._overlay_geometry())
-            if not self._scrim.isHidden():
-                self._scrim.setGeometry(self.rect())
-
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() == Qt.Key.Key_Escape and (self.is_drawer_open or (self._is_panel_over and self.is_panel_open)):
+        if event.key() == Qt.Key.Key_Escape and (self.is_drawer_open or (self._is_narrow and self.is_panel_open)):
             self._close_overlays()
         elif text := typed_text(event):
             self.text_typed.emit(text)
         else:
             super().keyPressEvent(event)
-
-    def _remove_sidebar_from_splitter(self) -> None:
-        self._sidebar.setParent(self)
-        self._sidebar.hide()
-        set_style_properties(self._sidebar, drawer=True)
-        if self._is_panel_over:
-            self.close_panel()
-        self.sidebar_shown.emit(False)
-
-    def _add_sidebar_to_splitter(self) -> None:
-        self._sidebar_animation.stop()
-        self._scrim.hide()
-        self.splitter.insertWidget(0, self._sidebar)
-        self.splitter.setStretchFactor(0, 0)
-        self.splitter.setStretchFactor(1, 1)
-        self.splitter.setSizes([SIDEBAR_WIDTH, self.width() - SIDEBAR_WIDTH])
-        is_shown = self._is_sidebar_enabled and not self._is_sidebar_displaced
-        self._sidebar.setVisible(is_shown)
-        set_style_properties(self._sidebar, drawer=False)
-        self.sidebar_shown.emit(is_shown)
