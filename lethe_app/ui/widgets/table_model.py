@@ -38,8 +38,6 @@ SUPPORTED_ROLES = frozenset({TEXT_ROLE, TOOLTIP_ROLE, ALIGNMENT_ROLE, COLOUR_ROL
 
 STEP_SIZE = 4_000
 """Rows that are filtered or sorted in one step, which takes a few milliseconds; shorter lists are changed at once."""
-MAX_FILTER_STATES = 16
-"""Number of filter states that are kept, so that deleting a character in the filter does not search all texts again."""
 
 
 @dataclass(frozen=True)
@@ -94,10 +92,6 @@ class FilteredTableModel(QAbstractTableModel, Generic[Row]):
         """All rows in sort order; None until they are needed."""
         self._search_texts: list[str] | None = None
         """Search texts of the rows in `_sorted_rows`, by the same index; None until they are needed."""
-        self._filter_states: list[tuple[tuple[str, ...], list[int]]] = []
-        """Successive filters with the indices of their matches in `_sorted_rows`. Each narrows the one before, so it searches
-        only its matches.
-        """
         right, left = Qt.AlignmentFlag.AlignRight, Qt.AlignmentFlag.AlignLeft
         horizontal = (right if column.is_right_aligned else left for column in columns)
         self._alignments = [int(Qt.AlignmentFlag.AlignVCenter | one) for one in horizontal]
@@ -126,22 +120,14 @@ class FilteredTableModel(QAbstractTableModel, Generic[Row]):
         if self._sorted_rows is None:
             self._apply_filter()  # nothing yet, but from now on it grows
         assert self._sorted_rows is not None
-        start = len(self._sorted_rows)
         # Without sorting, `_sorted_rows` is `_all_rows` itself, which is extended below.
         if self._sorted_rows is not self._all_rows:
             self._sorted_rows.extend(rows)
         self._all_rows.extend(rows)
+        texts = self._casefolded_texts(rows) if self._search_texts is not None else []
         if self._search_texts is not None:
-            self._search_texts.extend(self._casefolded_texts(rows))
-        passing: Sequence[Row] = rows
-        if self._filter_words:
-            # Only the newest filter state is updated with the new rows; older states would miss them and are dropped.
-            indices = self._find_matches(range(start, start + len(rows)))
-            self._filter_states[:] = self._filter_states[-1:]
-            self._filter_states[0][1].extend(indices)
-            passing = [self._sorted_rows[index] for index in indices]
-        if self._row_filter is not None:
-            passing = list(filter(self._row_filter, passing))
+            self._search_texts.extend(texts)
+        passing = self._select(rows, texts)
         if passing:
             self.beginInsertRows(QModelIndex(), len(self.visible_rows), len(self.visible_rows) + len(passing) - 1)
             self.visible_rows.extend(passing)
@@ -161,8 +147,6 @@ class FilteredTableModel(QAbstractTableModel, Generic[Row]):
     def set_filter(self, words: str = "", row_filter: Callable[[Row], bool] | None = None) -> None:
         """Show only rows that contain every one of `words`, ignoring case, and for which `row_filter` returns True."""
         self._filter_words, self._row_filter = tuple(words.casefold().split()), row_filter
-        while self._filter_states and not _is_narrower(self._filter_states[-1][0], self._filter_words):
-            self._filter_states.pop()  # a key was taken back: what was found before it is still known
         self._apply_filter()
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
@@ -183,7 +167,6 @@ class FilteredTableModel(QAbstractTableModel, Generic[Row]):
             self._sorted_rows[position] = row
             if self._search_texts is not None:
                 self._search_texts[position] = self._casefolded_texts([row])[0]
-                self._filter_states[:] = self._filter_states[-1:]
         if (visible_position := self.find_visible_row(key)) is not None:
             self.visible_rows[visible_position] = row
             self.dataChanged.emit(self.index(visible_position, 0), self.index(visible_position, len(self.columns) - 1))
@@ -240,28 +223,30 @@ class FilteredTableModel(QAbstractTableModel, Generic[Row]):
         """Return the rows to show. The next call may come before the last step, so nothing incomplete is kept."""
         if self._sorted_rows is None:
             sorted_rows = yield from self._sort_in_steps()
-            self._sorted_rows, self._search_texts, self._filter_states = sorted_rows, None, []
-        rows, passing = self._sorted_rows, self._sorted_rows
-        if self._filter_words:
-            if self._search_texts is None:
-                texts = list[str]()
-                for start in range(0, len(rows), STEP_SIZE):
-                    texts += self._casefolded_texts(rows[start : start + STEP_SIZE])
-                    yield
-                self._search_texts = texts
-            if not self._filter_states or self._filter_states[-1][0] != self._filter_words:
-                searched, matches = self._filter_states[-1][1] if self._filter_states else range(len(rows)), list[int]()
-                for start in range(0, len(searched), STEP_SIZE):
-                    matches += self._find_matches(searched[start : start + STEP_SIZE])
-                    yield
-                self._filter_states = [*self._filter_states[1 - MAX_FILTER_STATES :], (self._filter_words, matches)]
-            passing = [rows[index] for index in self._filter_states[-1][1]]
-        if self._row_filter is not None:
-            candidates, passing = passing, []
-            for start in range(0, len(candidates), STEP_SIZE):
-                passing += filter(self._row_filter, candidates[start : start + STEP_SIZE])
+            self._sorted_rows, self._search_texts = sorted_rows, None
+        rows, passing = self._sorted_rows, list[Row]()
+        if not self._filter_words and self._row_filter is None:
+            return list(rows)
+        if self._filter_words and self._search_texts is None:
+            texts = list[str]()
+            for start in range(0, len(rows), STEP_SIZE):
+                texts += self._casefolded_texts(rows[start : start + STEP_SIZE])
                 yield
-        return list(passing)
+            self._search_texts = texts
+        for start in range(0, len(rows), STEP_SIZE):
+            end = start + STEP_SIZE
+            passing += self._select(rows[start:end], (self._search_texts or [])[start:end])
+            yield
+        return passing
+
+    def _select(self, rows: Sequence[Row], texts: Sequence[str]) -> Sequence[Row]:
+        """Return the rows that pass the filters; `texts` are what is searched for words, which only those need."""
+        if self._filter_words:
+            found = list(zip(rows, texts, strict=True))
+            for word in sorted(self._filter_words, key=len, reverse=True):  # the longest is the rarest
+                found = [pair for pair in found if word in pair[1]]
+            rows = [row for row, _text in found]
+        return rows if self._row_filter is None else list(filter(self._row_filter, rows))
 
     def _sort_in_steps(self) -> Generator[None, None, list[Row]]:
         if self._sorted_by is None:
@@ -283,13 +268,6 @@ class FilteredTableModel(QAbstractTableModel, Generic[Row]):
     def _casefolded_texts(self, rows: Sequence[Row]) -> list[str]:
         texts = map(self._search_text, rows)
         return list(texts) if self._is_casefolded else [text.casefold() for text in texts]
-
-    def _find_matches(self, indices: Sequence[int]) -> list[int]:
-        """Return the indices of those rows in `_sorted_rows` whose text contains every word."""
-        texts, matches = self._search_texts or [], list(indices)
-        for word in sorted(self._filter_words, key=len, reverse=True):  # the longest is the rarest
-            matches = [index for index in matches if word in texts[index]]
-        return matches
 
     # Model interface
 
@@ -333,11 +311,6 @@ class FilteredTableModel(QAbstractTableModel, Generic[Row]):
     def flags(self, index: Index) -> Qt.ItemFlag:
         has_tick = index.isValid() and self.columns[index.column()].is_checked is not None
         return CHECKABLE_FLAGS if has_tick else DEFAULT_FLAGS
-
-
-def _is_narrower(old_words: Sequence[str], new_words: Sequence[str]) -> bool:
-    """Return whether the new words narrow the old ones, so that texts that did not match before cannot match now."""
-    return all(any(old in new for new in new_words) for old in old_words)
 
 
 def _find_row(rows: Sequence[Row], key: Callable[[Row], Hashable], wanted_key: Hashable) -> int | None:
