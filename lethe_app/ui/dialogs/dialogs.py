@@ -70,19 +70,6 @@ def max_dialog_size(widget: QWidget) -> QSize:
     return widget.screen().availableSize() - QSize(SPACE_3, SPACE_6)  # room for the frame of the window system
 
 
-def fitting_height(dialog: QDialog, scroll_area: GrowingScrollArea, width: int) -> int:
-    """Return the height of `dialog` that shows its whole content in a width of `width` pixels, limited by the screen."""
-    dialog.ensurePolished()
-    layout = dialog.layout()
-    if layout is None:
-        return dialog.height()
-    margins = layout.contentsMargins()
-    wrapped_height = layout.totalMinimumHeightForWidth(width) if layout.hasHeightForWidth() else 0
-    surrounding_height = max(wrapped_height, layout.totalMinimumSize().height()) - scroll_area.minimumSizeHint().height()
-    needed = surrounding_height + scroll_area.content_height(width - margins.left() - margins.right())
-    return min(needed, max_dialog_size(dialog).height())
-
-
 async def run_dialog(dialog: QDialog) -> bool:
     """Show `dialog` modally to its window, wait until it is closed, and return whether it was accepted. It is deleted when the
     calling task ends, so that what was entered can be read after other awaits, too.
@@ -106,7 +93,7 @@ def _delete_later(dialog: QDialog) -> None:
 
 class ContentDialog(QDialog):
     """Dialog with content that scrolls if the screen is too small for it, and two buttons below: Enter activates the primary
-    one, Esc cancels.
+    one, Esc cancels. Without a `button` it only shows something, and has one that closes it.
     """
 
     width_in_characters = 0
@@ -114,11 +101,13 @@ class ContentDialog(QDialog):
     max_height = 16_777_215
     """Maximum height in pixels, by default Qt's own; more is scrolled."""
 
-    def __init__(self, parent: QWidget, title: str, button: str, *, danger: bool = False, spacing: int = SPACE_4) -> None:
+    def __init__(self, parent: QWidget, title: str, button: str = "", *, danger: bool = False, spacing: int = SPACE_4) -> None:
         super().__init__(parent)
         self.setWindowTitle(title)
-        self.cancel = create_dialog_button(QCoreApplication.translate("Dialog", "Cancel"), "filled", self.reject)
-        self.primary = create_dialog_button(button, "danger" if danger else "primary", self.accept)
+        tr = QCoreApplication.translate
+        self.cancel = create_dialog_button(tr("Dialog", "Cancel"), "filled", self.reject)
+        style = "danger" if danger else "primary" if button else "filled"
+        self.primary = create_dialog_button(button or tr("Dialog", "Close"), style, self.accept)
         self.primary.setDefault(True)
         self.buttons = build_row(1, self.cancel, self.primary, spacing=SPACE_2)
         self._scroll_area = GrowingScrollArea(spacing, self.fit_to_content)
@@ -126,6 +115,10 @@ class ContentDialog(QDialog):
         """Layout of the content."""
         items = ((self._scroll_area, 1), self.buttons)
         self._outer_column = build_column(*items, spacing=spacing, margins=DIALOG_MARGINS, parent=self)
+        if not button:
+            self.cancel.hide()
+            self._scroll_area.setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # so that the arrow keys scroll
+            self._scroll_area.setAccessibleName(title)
 
     def fit_to_content(self) -> None:
         """Set the height to that of the content: Qt does not derive a dialog's height from wrapped text in the dialog's width.
@@ -136,8 +129,17 @@ class ContentDialog(QDialog):
         if self.width_in_characters:
             width = self.fontMetrics().averageCharWidth() * self.width_in_characters + 2 * SPACE_6
             width = min(width, max_dialog_size(self).width())
-        needed = min(fitting_height(self, self._scroll_area, width), self.max_height)
+        needed = min(self._fitting_height(width), self.max_height)
         self.resize(width, needed if self.width_in_characters else max(self.height(), needed))
+
+    def _fitting_height(self, width: int) -> int:
+        """Return the height that shows the whole content in a width of `width` pixels, limited by the screen."""
+        column, margins = self._outer_column, self._outer_column.contentsMargins()
+        wrapped_height = column.totalMinimumHeightForWidth(width) if column.hasHeightForWidth() else 0
+        total_height = max(wrapped_height, column.totalMinimumSize().height())
+        content_height = self._scroll_area.content_height(width - margins.left() - margins.right())
+        needed = total_height - self._scroll_area.minimumSizeHint().height() + content_height
+        return min(needed, max_dialog_size(self).height())
 
     def showEvent(self, event: QShowEvent) -> None:
         self.adjustSize()
@@ -148,7 +150,7 @@ class ContentDialog(QDialog):
 class QuestionDialog(ContentDialog):
     """Dialog with its title above the content."""
 
-    def __init__(self, parent: QWidget, title: str, button: str, *, danger: bool = False, spacing: int = SPACE_4) -> None:
+    def __init__(self, parent: QWidget, title: str, button: str = "", *, danger: bool = False, spacing: int = SPACE_4) -> None:
         super().__init__(parent, title, button, danger=danger, spacing=spacing)
         self._outer_column.insertWidget(0, create_title_label(title))
 
@@ -220,12 +222,11 @@ class LineDialog(QuestionDialog):
         return self.field.text().strip()
 
 
-class AboutDialog(QDialog):
+class AboutDialog(ContentDialog):
     """Dialog with the description and version of the program."""
 
     def __init__(self, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.setWindowTitle(self.tr("About Lethe"))
+        super().__init__(parent, QCoreApplication.translate("AboutDialog", "About Lethe"), spacing=SPACE_3)
         sign = QLabel()
         sign.setPixmap(application_icon().pixmap(64, 64))
         headline = create_title_label(f"Lethe {installed_version()}".strip())
@@ -234,8 +235,8 @@ class AboutDialog(QDialog):
         )
         description.setMinimumWidth(352)
         small = build_small_label(self.tr("MIT licence · Qt {qt}").format(qt=qVersion()))
-        close = (create_close_button(self), 0, Qt.AlignmentFlag.AlignRight)
-        build_column(sign, headline, description, small, close, spacing=SPACE_3, margins=DIALOG_MARGINS, parent=self)
+        for label in (sign, headline, description, small):
+            self.column.addWidget(label)
 
 
 def create_title_label(text: str) -> QLabel:
@@ -250,13 +251,6 @@ def create_dialog_button(text: str, style_property: str, callback: Callable[[], 
     button = QPushButton(text.replace("&", "&&"))  # a name is shown as it is, without a mnemonic
     button.setProperty(style_property, True)
     button.clicked.connect(lambda _checked=False: callback())
-    return button
-
-
-def create_close_button(dialog: QDialog) -> QPushButton:
-    """Create the only button of a dialog that shows something."""
-    button = create_dialog_button(QCoreApplication.translate("Dialog", "Close"), "filled", dialog.accept)
-    button.setDefault(True)
     return button
 
 

@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 from textwrap import fill
 
 from PySide6.QtCore import QCoreApplication, Qt
-from PySide6.QtGui import QMouseEvent, QPixmap, QShowEvent
+from PySide6.QtGui import QMouseEvent, QPixmap
 from PySide6.QtWidgets import QCheckBox, QLabel, QLineEdit, QSizePolicy, QWidget
 
 from lethe_app.domain.persona import Persona
 from lethe_app.ui.core.formatting import insert_break_points, shorten_text
 from lethe_app.ui.core.palette import SPACE_1, SPACE_3
-from lethe_app.ui.dialogs.dialogs import QuestionDialog, fitting_height, max_dialog_size
+from lethe_app.ui.dialogs.dialogs import QuestionDialog
 from lethe_app.ui.widgets.labels import create_text_label
 from lethe_app.ui.widgets.layouts import build_column, build_row
 
@@ -22,8 +22,6 @@ TOOLTIP_WIDTH = 72
 """Characters per line of a tooltip."""
 SEARCH_THRESHOLD = 8
 """Number of personas from which the search field is shown."""
-MIN_WIDTH, MAX_HEIGHT = 508, 640
-"""Minimum width and maximum height of the dialog, in pixels."""
 
 AvatarRenderer = Callable[[Persona], QPixmap]
 
@@ -32,6 +30,8 @@ class GroupDialog(QuestionDialog):
     """List of personas with check boxes. The session's own persona is first and cannot be removed. Afterwards `selected_names`
     are the others.
     """
+
+    width_in_characters, max_height = 66, 640
 
     def __init__(
         self,
@@ -109,13 +109,6 @@ class GroupDialog(QuestionDialog):
     def _filter_rows(self, search_text: str) -> None:
         for row in self._rows:
             row.setVisible(search_text.strip().casefold() in row.name.casefold())
-
-    def showEvent(self, event: QShowEvent) -> None:
-        max_size = max_dialog_size(self)
-        self.setMaximumHeight(min(MAX_HEIGHT, max_size.height()))
-        super().showEvent(event)
-        width = min(max(self.width(), MIN_WIDTH), max_size.width())
-        self.resize(width, fitting_height(self, self._scroll_area, width))
 
 
 class GroupMemberRow(QWidget):

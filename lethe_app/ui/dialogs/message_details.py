@@ -18,12 +18,7 @@ class MessageDetailsDialog(QuestionDialog):
     """Table of the time, language, latency and degradations of a message."""
 
     def __init__(self, parent: QWidget, message: Message) -> None:
-        super().__init__(
-            parent,
-            QCoreApplication.translate("MessageDetailsDialog", "Message details"),
-            QCoreApplication.translate("Dialog", "Close"),
-        )
-        self.cancel.hide()
+        super().__init__(parent, QCoreApplication.translate("MessageDetailsDialog", "Message details"))
         table = QFormLayout()
         table.setHorizontalSpacing(SPACE_4)
         table.setVerticalSpacing(SPACE_2)

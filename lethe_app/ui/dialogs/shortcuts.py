@@ -12,7 +12,7 @@ from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4, SPACE_
 from lethe_app.ui.core.routes import ActionGroup
 from lethe_app.ui.core.search_terms import action_search_text
 from lethe_app.ui.core.word_search import rank_items
-from lethe_app.ui.dialogs.dialogs import create_close_button, max_dialog_size
+from lethe_app.ui.dialogs.dialogs import create_dialog_button, max_dialog_size
 from lethe_app.ui.widgets.labels import build_small_label
 from lethe_app.ui.widgets.layouts import build_column, build_row
 
@@ -39,9 +39,10 @@ class ShortcutsDialog(QDialog):
         self.no_match = build_small_label(self.tr("No shortcut found. Ctrl+K finds every command and setting."))
         self.no_match.hide()
         groups = (_create_scroll_area(self._build_columns(max_dialog_size(parent).width())), 1)
-        close = (create_close_button(self), 0, Qt.AlignmentFlag.AlignRight)
-        margins = (SPACE_6, SPACE_4, SPACE_6, SPACE_4)
-        build_column(self.search, self.no_match, groups, close, spacing=SPACE_3, margins=margins, parent=self)
+        close = create_dialog_button(QCoreApplication.translate("Dialog", "Close"), "filled", self.accept)
+        close.setDefault(True)
+        buttons, margins = (close, 0, Qt.AlignmentFlag.AlignRight), (SPACE_6, SPACE_4, SPACE_6, SPACE_4)
+        build_column(self.search, self.no_match, groups, buttons, spacing=SPACE_3, margins=margins, parent=self)
         self.resize(self.sizeHint().boundedTo(max_dialog_size(parent)))
         self.search.setFocus()
 
