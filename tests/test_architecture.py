@@ -107,7 +107,7 @@ LONG_PATTERNS = 4
 LONG_WORD_LISTS = 27
 """How many are left over of patterns and of word lists that are longer; the numbers may only fall."""
 BUDGET: dict[str, tuple[int, int, int]] = {
-    "ui": (28496, 3388, 396),
+    "ui": (28249, 3366, 385),
     "services": (14978, 1622, 285),
     "brain": (8605, 880, 161),
     "storage": (4122, 494, 59),
