@@ -29,15 +29,17 @@ def reason_template(reason: Reason) -> str:
 
 def block_template(block_reason: BlockReason, values: Mapping[str, Parameter]) -> str:
     """Return the template of the reason why a memory was kept back."""
-    name: str = block_reason
+    templates, name = _load_templates("blocks"), str(block_reason)
     match block_reason:
+        case BlockReason.SECONDARY if f"secondary {values.get('condition')}" in templates:
+            name = f"secondary {values['condition']}"
         case BlockReason.GROUP if "more" in values:
             name = "group by keys"
         case BlockReason.NOT_DUE:
             name = "begins" if "begins" in values else "ended"
         case BlockReason.RECURSION:
             name = "round" if "round" in values else "rounds"
-    return str(_load_templates("blocks")[name])
+    return str(templates[name])
 
 
 def reason_in_english(reason: Reason) -> str:

@@ -8,16 +8,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from uuid import UUID, uuid4
 
-from lethe_app.brain.lore.evaluation import ActivatedEntry, ActivationCause, BlockedEntry, Evaluation, EvaluationTurn
+from lethe_app.brain.lore.evaluation import ActivatedEntry, BlockedEntry, Evaluation, EvaluationTurn
 from lethe_app.brain.lore.keyword_matcher import Keyword, Span, find_spans
 from lethe_app.brain.lore.state import LoreState
 from lethe_app.brain.text.utterance import ScanWindow
 from lethe_app.domain.chat import ChatSession, Message, Role
 from lethe_app.domain.clock import now
-from lethe_app.domain.recall import BlockReason, Parameter
+from lethe_app.domain.recall import BlockReason, Parameter, Reason
 from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.prompt.macros import expand
-from lethe_app.services.memory.lore import LoreService
+from lethe_app.services.memory.lore import LoreService, activation_reason
 from lethe_app.services.memory.recallers import LORE_STATE
 from lethe_app.services.models.service import ModelService
 from lethe_app.services.participants import ParticipantService
@@ -59,18 +59,12 @@ class TrialEntryResult:
 
     entry: WorldEntry
     world: World
-    cause: ActivationCause | None = None
-    """Cause of the activation; None if the entry is blocked."""
+    reason: Reason | None = None
+    """Why the entry is activated; None if it is blocked."""
     block_reason: BlockReason | None = None
     """Rule that blocks the entry; None if it is activated."""
     values: Mapping[str, Parameter] = field(default_factory=dict)
     """Parameters of the rule, as documented for `BlockReason`."""
-    key: str = ""
-    message_distance: int | None = None
-    """Number of messages between the match and the text; 0 if the key matches in the text itself, None if it matches
-    nowhere.
-    """
-    activated_by: str = ""
     until: int = 0
     """Last turn in which the entry stays active; 0 if that is the current turn."""
     tokens: int = 0
@@ -88,12 +82,10 @@ class TrialOutcome:
     """Activated entries in prompt order, followed by blocked ones."""
     tokens: int = 0
     """Tokens of all activated entries."""
-    turn: int = 1
-    worlds: int = 1
 
     @property
     def activated(self) -> list[TrialEntryResult]:
-        return [result for result in self.tried if result.cause is not None]
+        return [result for result in self.tried if result.reason is not None]
 
 
 class WorldTrials:
@@ -133,7 +125,7 @@ class WorldTrials:
                 session_worlds, window, state, replace(turn, id=f"{turn.id} {round_number}"), context
             )
             shares.update(activated.entry.guid for activated in repeated.activated)
-        return await self._build_outcome(trial, evaluation, turn, shares, len(session_worlds.worlds))
+        return await self._build_outcome(trial, evaluation, turn, shares)
 
     async def list_messages(self, session: ChatSession, count: int) -> list[Message]:
         """Return up to `count` of the newest visible messages of a session, newest first."""
@@ -200,7 +192,7 @@ class WorldTrials:
         return turn_position.messages + is_new, max(1, turn_position.user_messages + is_new)
 
     async def _build_outcome(
-        self, trial: TrialInput, evaluation: Evaluation, turn: EvaluationTurn, shares: Counter[UUID], worlds: int
+        self, trial: TrialInput, evaluation: Evaluation, turn: EvaluationTurn, shares: Counter[UUID]
     ) -> TrialOutcome:
         counts = await self._token_counts.count([turn.expand(activated.entry.content) for activated in evaluation.activated])
         activated = [
@@ -210,17 +202,14 @@ class WorldTrials:
         tried = [*activated, *(_describe_blocked(blocked, trial.text) for blocked in evaluation.blocked)]
         if trial.times > 1:
             tried = [replace(result, share=shares[result.entry.guid] / trial.times) for result in tried]
-        return TrialOutcome(tried, sum(counts), turn.number, worlds)
+        return TrialOutcome(tried, sum(counts))
 
 
 def _describe_activated(activated: ActivatedEntry, tokens: int, text: str, turn: int) -> TrialEntryResult:
     return TrialEntryResult(
         activated.entry,
         activated.world,
-        cause=activated.cause,
-        key=activated.key,
-        message_distance=activated.message_index,
-        activated_by=activated.activated_by,
+        reason=activation_reason(activated),
         until=activated.active_until if activated.active_until > turn else 0,
         tokens=tokens,
         spans=_spans(activated.entry, activated.key, text) if activated.message_index == 0 else (),
@@ -229,15 +218,7 @@ def _describe_activated(activated: ActivatedEntry, tokens: int, text: str, turn:
 
 def _describe_blocked(blocked: BlockedEntry, text: str) -> TrialEntryResult:
     spans = _spans(blocked.entry, blocked.key, text) if blocked.message_index == 0 else ()
-    return TrialEntryResult(
-        blocked.entry,
-        blocked.world,
-        block_reason=blocked.reason,
-        values=blocked.values,
-        key=blocked.key,
-        message_distance=blocked.message_index,
-        spans=spans,
-    )
+    return TrialEntryResult(blocked.entry, blocked.world, block_reason=blocked.reason, values=blocked.values, spans=spans)
 
 
 def _spans(entry: WorldEntry, key: str, text: str) -> Sequence[Span]:

@@ -37,7 +37,7 @@ def whys(outcome: TrialOutcome) -> dict[str, str]:
 
 
 def causes(outcome: TrialOutcome) -> dict[str, str]:
-    return {one.entry.name: one.cause.value for one in outcome.activated if one.cause is not None}
+    return {one.entry.name: one.reason.kind.value for one in outcome.activated if one.reason is not None}
 
 
 # Keeping
@@ -162,7 +162,7 @@ async def test_how_often_an_entry_came_is_counted(talk: Talk):
 async def test_a_trial_says_what_comes_by_which_word_and_where(talk: Talk):
     outcome = await talk.services.world_trials.run(TrialInput(world_of(GROTTO), "Into the Grotto, now!", talk.session))
     (one,) = outcome.tried
-    assert (one.key, one.message_distance, list(one.spans)) == ("grotto", 0, [(9, 15)])
+    assert (one.reason.values, list(one.spans)) == ({"key": "grotto", "before": 0}, [(9, 15)])
     assert (one.tokens, outcome.tokens) == (5, 5)  # the echo counts words
     assert causes(outcome) == {"Grotto": "key"}
 

@@ -37,7 +37,7 @@ def test_every_ranking_signal_has_words_and_so_have_those_stored_by_earlier_vers
 def test_every_template_is_among_those_that_translators_get():
     reasons = [Reason(kind=kind, values={"before": before, "count": before}) for kind in ReasonKind for before in range(4)]
     shown = {reason_words.reason_template(reason) for reason in reasons} - {"{signal}"}
-    values: list[dict[str, str | int | float]] = [{}, {"more": 1}, {"begins": "x"}, {"round": 1}]
+    values: list[dict[str, str | int | float]] = [{}, {"more": 1}, {"begins": "x"}, {"round": 1}, {"condition": "not"}]
     blocks = {reason_words.block_template(why, one) for why in BlockReason for one in values}
 
     assert shown <= set(reason_words.templates_of("reasons", "signals"))

@@ -5,11 +5,12 @@ from __future__ import annotations
 from PySide6.QtCore import QCoreApplication
 
 from lethe_app.domain.memory import WordLink
+from lethe_app.domain.recall import ReasonKind
 from lethe_app.domain.worldinfo import WorldEntry
 from lethe_app.services.worlds.key_checks import KeyIssue, KeyProblem
 from lethe_app.services.worlds.world_trial import TrialEntryResult
 from lethe_app.ui.core.formatting import format_count
-from lethe_app.ui.core.reason_labels import format_block_reason
+from lethe_app.ui.core.reason_labels import format_block_reason, format_reason
 
 
 def tr(text: str) -> str:
@@ -48,58 +49,11 @@ def link_choices() -> list[tuple[WordLink, str]]:
 
 def explain_result(tried: TrialEntryResult) -> str:
     """Return why an entry was activated, or why it was not."""
-    return _explain_entry(tried) if tried.cause is not None else _explain_obstacle(tried)
-
-
-def _explain_entry(tried: TrialEntryResult) -> str:
-    match tried.cause.value if tried.cause is not None else "":
-        case "key":
-            text = tr("“{key}” matched {where}").format(key=tried.key, where=format_match_position(tried.message_distance))
-        case "constant":
-            text = tr("constant entry")
-        case "active":
-            text = tr("still active from earlier (sticky)")
-        case "recursion":
-            text = tr("“{key}” matched in “{entry}”").format(key=tried.key, entry=tried.activated_by)
-        case _:
-            text = tr("no blocking key matched")
-    return f"{text}, {tr('until turn {turn}').format(turn=tried.until)}" if tried.until else text
-
-
-def format_match_position(before: int | None) -> str:
-    """Return where a key matched: in this text or how many messages earlier."""
-    if not before:
-        return tr("in this text")
-    return format_count(before, tr("in the previous message"), tr("{n} messages earlier"))
-
-
-def _explain_obstacle(tried: TrialEntryResult) -> str:
-    entry, reason = tried.entry, tried.block_reason.value if tried.block_reason is not None else ""
-    percent = round(entry.trigger_chance * 100)
-    texts = {
-        "secondary": _format_secondary(entry.word_link),
-        "chance": tr("probability roll failed ({percent} %)").format(percent=percent),
-        "cooldown": tr("on cooldown: {detail}"),
-        "delay": format_count(entry.delay, tr("delayed: needs {n} message"), tr("delayed: needs {n} messages")),
-        "group": tr("another entry of its group was chosen: {detail}"),
-        "budget": tr("token budget used up: {detail}"),
-        "disabled": tr("disabled"),
-        "not due": tr("not due: {detail}"),
-        "recursion limit": tr("recursion limit reached: {detail}"),
-    }
-    detail = format_block_reason(tried.block_reason, tried.values) if tried.block_reason is not None else ""
-    return texts.get(reason, "{detail}").format(detail=detail)
-
-
-def _format_secondary(link: WordLink) -> str:
-    match link:
-        case WordLink.AND_ALL:
-            return tr("not all secondary keys matched")
-        case WordLink.NOT:
-            return tr("blocked by a matching secondary key")
-        case WordLink.NOT_ALL:
-            return tr("blocked because all secondary keys matched")
-    return tr("no secondary key matched")
+    if tried.reason is None:
+        return format_block_reason(tried.block_reason, tried.values) if tried.block_reason is not None else ""
+    text = format_reason(tried.reason)
+    has_end = tried.until and tried.reason.kind is not ReasonKind.STAYS_UNTIL
+    return f"{text}, {tr('until turn {turn}').format(turn=tried.until)}" if has_end else text
 
 
 def format_key_issue(finding: KeyIssue) -> str:

@@ -74,12 +74,25 @@ class WorldTrialPanel(QFrame):
         self._connect()
 
     def _build_columns(self) -> list[Column[TrialEntryResult]]:
+        def result_icon(result: TrialEntryResult) -> object:
+            palette = self._theme.palette
+            return load_icon("check", palette.good, 16) if result.reason is not None else load_icon("moon", palette.muted, 16)
+
+        def reason_colour(result: TrialEntryResult) -> str:
+            return "" if result.reason is not None else self._theme.palette.muted
+
+        def format_tokens(result: TrialEntryResult) -> str:
+            return str(result.tokens) if result.reason is not None else ""
+
+        def format_share(result: TrialEntryResult) -> str:
+            return f"{round(result.share * 100)} %" if result.share is not None else ""
+
         tr, name = self.tr, lambda one: one.entry.name or one.entry.content[:60]
         return [
-            Column(tr("Entry"), name, width=212, icon=self._result_icon),
-            Column(tr("Reason"), explain_result, width=0, min_width=120, colour=self._text_colour),
-            Column(tr("Tokens"), _format_tokens, attrgetter("tokens"), 64, is_right_aligned=True),
-            Column(tr("Rate"), _format_share, lambda one: one.share or 0.0, 72, is_right_aligned=True),
+            Column(tr("Entry"), name, width=212, icon=result_icon),
+            Column(tr("Reason"), explain_result, width=0, min_width=120, colour=reason_colour),
+            Column(tr("Tokens"), format_tokens, attrgetter("tokens"), 64, is_right_aligned=True),
+            Column(tr("Rate"), format_share, lambda one: one.share or 0.0, 72, is_right_aligned=True),
         ]
 
     def _build(self) -> None:
@@ -209,13 +222,6 @@ class WorldTrialPanel(QFrame):
         selection.cursor, selection.format = cursor, text_format
         return selection
 
-    def _result_icon(self, result: TrialEntryResult) -> object:
-        palette = self._theme.palette
-        return load_icon("check", palette.good, 16) if result.cause is not None else load_icon("moon", palette.muted, 16)
-
-    def _text_colour(self, result: TrialEntryResult) -> str:
-        return "" if result.cause is not None else self._theme.palette.muted
-
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         is_side_by_side = self.fits_beside(self.width())
@@ -226,14 +232,6 @@ class WorldTrialPanel(QFrame):
     def fits_beside(self, width: int) -> bool:
         """Return whether text and results fit side by side in this width, which leaves room for the rest of the page above."""
         return width >= SIDE_BY_SIDE_MIN_WIDTH * interface_font_size(self._theme.prose_size) / 13
-
-
-def _format_tokens(result: TrialEntryResult) -> str:
-    return str(result.tokens) if result.cause is not None else ""
-
-
-def _format_share(result: TrialEntryResult) -> str:
-    return f"{round(result.share * 100)} %" if result.share is not None else ""
 
 
 def _utf16_position(text: str, position: int) -> int:
