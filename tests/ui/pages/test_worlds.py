@@ -19,11 +19,11 @@ from lethe_app.domain.memory import MemoryInsertion, WordLink
 from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.services.worlds.service import WorldOwner, WorldService
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog
-from lethe_app.ui.pages.worlds.actions import RememberDialog
-from lethe_app.ui.pages.worlds.bulk_edit import BulkEditPanel
+from lethe_app.ui.pages.worlds.copying import RememberDialog
+from lethe_app.ui.pages.worlds.detail import BulkEditPanel
 from lethe_app.ui.pages.worlds.entry_order import reorder_entries, sort_entries
 from lethe_app.ui.pages.worlds.page import WorldPage
-from lethe_app.ui.pages.worlds.table_model import ENABLED, KEYS, NAME, TOKENS
+from lethe_app.ui.pages.worlds.table import ENABLED, KEYS, NAME, TOKENS
 from tests.ui.form_fields import button_named, field_of, note_beside
 from tests.ui.test_accessibility import nameless
 from tests.ui.window_scene import Scene, opened, until
@@ -75,7 +75,7 @@ async def undone(page: WorldPage) -> None:
 
 def run_world_action(page: WorldPage, title: str) -> None:
     """Choose an entry of the menu of the world on display."""
-    next(one for one in page.list_world_actions(page.book.open_worlds[page.book.stem]) if one.title == title).run()
+    next(one for one in page.world_list.list_actions() if one.title == title).run()
 
 
 async def enter(scene: Scene) -> WorldPage:
@@ -158,7 +158,7 @@ async def test_an_entry_written_by_keyboard_wakes_on_the_bench_and_then_in_the_c
         assert page.trial_panel.text_field.hasFocus()
         QTest.keyClick(page.trial_panel.this_world_check, Qt.Key.Key_Space)
         QTest.keyClicks(page.trial_panel.text_field, "Is the lighthouse lit?")
-        await until(lambda: [one.entry.name for one in page.trial_panel.rows.visible_rows if one.cause] == ["Skerry Light"])
+        await until(lambda: [one.entry.name for one in page.trial_panel.rows.visible_rows if one.reason] == ["Skerry Light"])
         assert "1 entry activated · 6 tokens" in page.trial_panel.summary_label.text()
         (mark,) = page.trial_panel.text_field.extraSelections()
         assert mark.cursor.selectedText() == "lighthouse"
@@ -291,6 +291,7 @@ async def test_entries_that_stay_deleted_wait_in_the_trash_when_the_page_is_left
         page.back_requested.emit()
         await until(lambda: scene.window.pages.currentWidget() is scene.window.panes)
         await page.book.save()
+        assert not [toast.text for toast in scene.toasts if "deleted" in toast.text]  # its button would find no page
 
         (gone,) = await scene.services.trash.list_items()
         assert (gone.kind, gone.title) == (TrashKind.WORLD, "Isles: deleted entries")
@@ -557,11 +558,11 @@ async def test_what_is_typed_while_the_worlds_are_read_stays(tmp_path: Path, mon
             return result
 
         monkeypatch.setattr(WorldService, slow, read_slowly)
-        page.book.create_world("Reef")
+        page.book.create_world()
         await until(was_read.is_set)
         page.book.set_fields("writing", [page.book.open_worlds["isles"].world.entries[0]], {"content": "It is lit."})
         may_go_on.set()
-        await until(lambda: page.book.stem == "reef")
+        await until(lambda: page.book.stem == "new-world")
 
         page.book.switch_world("isles")
         (entry,) = page.book.open_worlds["isles"].world.entries
@@ -657,8 +658,8 @@ async def test_what_is_typed_into_a_world_whose_file_is_broken_stays_when_anothe
     write(tmp_path, "isles", LAMP)
     async with on_page(tmp_path) as (scene, page):
         broken = await break_and_type(scene, page)
-        page.book.create_world("Reef")
-        await until(lambda: page.book.stem == "reef")
+        page.book.create_world()
+        await until(lambda: page.book.stem == "new-world")
         assert page.book.open_worlds["isles"].world.entries[0].content == "It is lit."
         assert not await page.book.save()
 
@@ -708,7 +709,7 @@ async def test_a_deleted_world_stays_deleted_though_it_had_changes(tmp_path: Pat
     write(tmp_path, "isles", LAMP)
     async with on_page(tmp_path) as (scene, page):
         broken = await break_and_type(scene, page)
-        page.book.delete_world(lambda _world, _restore: None)
+        page.book.delete_world()
         await until(lambda: "isles" not in page.book.open_worlds and page.book.stem)
 
         assert await page.book.save()
@@ -743,7 +744,7 @@ async def test_the_bench_says_what_keeps_entries_back_and_how_often_they_come(tm
         def why(name: str) -> str:
             return str(page.trial_panel.rows.data(page.trial_panel.rows.index(reported[name], 1)))
 
-        assert why("Lamp") == "“lamp” matched in this text"
+        assert why("Lamp") == "its key “lamp” is in the message"
         assert why("Held") == "no secondary key matched"
         assert why("Bell") == "disabled"
         assert page.trial_panel.rows.data(page.trial_panel.rows.index(reported["Lamp"], 3)) == "100 %"
@@ -764,7 +765,7 @@ async def test_an_edit_is_tried_at_once(tmp_path: Path):
         await until(lambda: page.trial_panel.summary_label.text() == "No entries activated by this text.")
         await choose(page, 0)
         QTest.keyClicks(line_of(field(page, "keywords_main")), "lantern,")
-        await until(lambda: [one.key for one in page.trial_panel.rows.visible_rows] == ["lantern"])
+        await until(lambda: [one.reason.values["key"] for one in page.trial_panel.rows.visible_rows] == ["lantern"])
 
 
 # Room

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain, count
 from pathlib import Path
 from uuid import UUID
 
@@ -14,6 +15,7 @@ from PySide6.QtGui import QUndoStack
 from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.errors import LetheError
 from lethe_app.services.worlds.service import OpenWorld, WorldOwner, WorldService, copy_entry
+from lethe_app.ui.core.formatting import format_count
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.field_saver import FieldSaver
 from lethe_app.ui.pages.undo_commands import CommandRunner
@@ -32,15 +34,17 @@ class WorldEditorState(QObject):
     """Another world is on display, or None."""
     world_changed = Signal(object)
     """The world on display has a new version."""
-    entries_deleted = Signal(str, list)
-    """File stem of a world, and the entries that were deleted from it."""
+    copy_requested = Signal(object)
+    """An entry is to be copied to the memories of a persona."""
+    world_added = Signal()
+    """A new world is on display."""
     saving_changed = Signal(str)
     """Text that says whether the changes are saved."""
 
     def __init__(self, context: PageContext, worlds: WorldService, stack: QUndoStack) -> None:
         super().__init__()
         self._context, self._worlds, self._stack = context, worlds, stack
-        self._commands = CommandRunner(stack, context.tasks)
+        self.commands = CommandRunner(stack, context.tasks)
         self.saver = FieldSaver(
             stack,
             context.tasks,
@@ -52,13 +56,16 @@ class WorldEditorState(QObject):
         self.open_worlds: dict[str, OpenWorld] = {}
         self.stem = ""
         self.bindings: dict[WorldOwner, list[str]] = {}
-        self._is_closed = False
+        self._withdraw_notices: list[Callable[[], None]] = []
+        """Functions that withdraw the offers to restore deleted entries."""
         self._deleted_entries: dict[str, tuple[str, dict[UUID, WorldEntry]]] = {}
         """Entries deleted on this page, by the file stem of their world, with its name."""
 
     def close(self) -> None:
-        self._is_closed = True
+        self.commands.is_open = False
         self.saver.close()
+        for withdraw in self._withdraw_notices:
+            withdraw()
         present = (
             {entry.guid for one in self.open_worlds.values() for entry in one.world.entries} if self._deleted_entries else ()
         )
@@ -119,7 +126,7 @@ class WorldEditorState(QObject):
                 self.tr("“{file}” was changed by another program.").format(file=f"{stem}.json"),
                 self.tr("Your version was saved; the other one is in the Trash as {name}.").format(name=replaced.name),
             )
-        if not self._is_closed:
+        if self.commands.is_open:
             self.saving_changed.emit(self.tr("saved"))
             open_world = self.open_worlds.get(str(stem))
             if world is not None and open_world is not None and not open_world.is_own:
@@ -127,7 +134,7 @@ class WorldEditorState(QObject):
                 self.list_changed.emit()
 
     def _report_error(self, error: LetheError) -> None:
-        if not self._is_closed:
+        if self.commands.is_open:
             self.saving_changed.emit(self.tr("not saved"))
         self._context.notifier.report_error(error)
 
@@ -200,9 +207,13 @@ class WorldEditorState(QObject):
             deleted = self._deleted_entries.setdefault(self.stem, (self.world.name, {}))[1]
             deleted |= {entry.guid: entry for entry in entries if entry.content.strip()}
             self.edit_worlds(self.tr("deleting entries"), without_entries(self.world, entries))
-            self.entries_deleted.emit(self.stem, list(entries))
+            text = self.tr("“{name}” was deleted.").format(name=entries[0].name or self.tr("An entry"))
+            if len(entries) > 1:
+                text = format_count(len(entries), "", self.tr("{n} entries were deleted."))
+            restore = partial(self._restore_entries, self.stem, list(entries))
+            self._withdraw_notices.append(self._context.notifier.notify_undoable(text, restore))
 
-    def restore_entries(self, stem: str, entries: Sequence[WorldEntry]) -> None:
+    def _restore_entries(self, stem: str, entries: Sequence[WorldEntry]) -> None:
         """Restore deleted entries that are not there already."""
         if stem in self.open_worlds:
             world = self.open_worlds[stem].world
@@ -228,14 +239,21 @@ class WorldEditorState(QObject):
 
     # Requests to the world service, which are asynchronous.
 
-    def create_world(self, name: str) -> None:
+    def create_world(self) -> None:
+        name = self._find_free_name(self.tr("New world"))
         self._add_world(self.tr("adding a world"), lambda: self._worlds.create(name))
 
-    def duplicate_world(self, name: str) -> None:
+    def duplicate_world(self) -> None:
         source = self.world
         if source is not None:
+            name = self._find_free_name(self.tr("{name} (copy)").format(name=source.name))
             title = self.tr("duplicating “{name}”").format(name=source.name)
             self._add_world(title, lambda: self._worlds.duplicate(source, name))
+
+    def _find_free_name(self, base_name: str) -> str:
+        taken = {open_world.world.name for open_world in self.open_worlds.values()}
+        numbered = (f"{base_name} {number}" for number in count(2))
+        return next(name for name in chain([base_name], numbered) if name not in taken)
 
     def _add_world(self, title: str, create: Callable[[], Awaitable[World]]) -> None:
         """Create a world and show it. Redo restores its file from the trash instead of creating another world."""
@@ -247,28 +265,30 @@ class WorldEditorState(QObject):
             else:
                 created[:] = [await create()]
             await self.load_worlds(created[0].unique_name)
+            self.world_added.emit()
 
         async def undo_step() -> None:
             trashed.append(await self._trash_world(created[0].unique_name))
 
-        self._commands.run_command(title, redo_step, undo_step)
+        self.commands.run_command(title, redo_step, undo_step)
 
-    def delete_world(self, on_deleted: Callable[[World, Callable[[], None]], object]) -> None:
-        """Move the world on display to the trash, then call `on_deleted` with the world and a function that restores it."""
+    def delete_world(self) -> None:
+        """Move the world on display to the trash, and show a notification that offers to restore it."""
         world, trashed = self.world, list[Path]()
         if world is None:
             return
-        stem = world.unique_name
 
         async def redo_step() -> None:
-            trashed.append(await self._trash_world(stem))
-            on_deleted(world, self._context.tasks.create_callback(undo_step))
+            trashed.append(await self._trash_world(world.unique_name))
+            text = self.tr("“{name}” was deleted.").format(name=world.name)
+            self.commands.notify_undoable(self._context.notifier, text, undo_step, command)
 
         async def undo_step() -> None:
             if trashed:  # neither undone nor taken back yet
                 await self.load_worlds(await self._worlds.restore(trashed.pop()))
 
-        self._commands.run_command(self.tr("deleting “{name}”").format(name=world.name), redo_step, undo_step)
+        title = self.tr("deleting “{name}”").format(name=world.name)
+        command = self.commands.run_command(title, redo_step, undo_step)
 
     async def _trash_world(self, stem: str) -> Path:
         await self.saver.save()
@@ -286,7 +306,7 @@ class WorldEditorState(QObject):
             self.bindings = await self._worlds.session_worlds(session)
             self.list_changed.emit()
 
-        self._commands.run_command(title, partial(apply_binding, there=is_bound), partial(apply_binding, there=not is_bound))
+        self.commands.run_command(title, partial(apply_binding, there=is_bound), partial(apply_binding, there=not is_bound))
 
 
 def with_entries(world: World, entries: Sequence[WorldEntry]) -> World:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from PySide6.QtCore import QSignalBlocker, Signal
-from PySide6.QtWidgets import QCheckBox, QFrame, QLineEdit, QPushButton, QWidget
+from PySide6.QtCore import QSignalBlocker
+from PySide6.QtWidgets import QCheckBox, QFrame, QLayout, QLineEdit, QPushButton, QWidget
 
 from lethe_app.domain.chat import Role
 from lethe_app.domain.clock import now
@@ -17,7 +17,7 @@ from lethe_app.services.worlds.key_checks import INEFFECTIVE_PROBLEMS, KeyIssue,
 from lethe_app.ui.core.formatting import format_count, format_token_count
 from lethe_app.ui.core.icons import BUTTON_ICON_SIZE, load_button_icon
 from lethe_app.ui.core.labels.fields import field_title
-from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3
+from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.pages.worlds.editor_state import WorldEditorState
 from lethe_app.ui.pages.worlds.labels import format_key_issue, link_choices, tr
@@ -91,16 +91,22 @@ def changed_rare_fields(entry: WorldEntry) -> set[str]:
     return changed | ({"end_time"} if entry.end_time is not None else set())
 
 
+def build_sheet(pane: QWidget, head: QWidget | QLayout, *items: QWidget | QLayout) -> CardColumn:
+    """Fill a pane with a head and below it the scrolling sheet of these items, and return the sheet."""
+    sheet = CardColumn()
+    sheet.column.setContentsMargins(SPACE_3, SPACE_2, SPACE_3, SPACE_3)
+    sheet.column.insertLayout(0, build_column(*items, spacing=SPACE_4))
+    build_column(build_row(head, margins=(SPACE_3, SPACE_2, SPACE_3, SPACE_1)), (sheet, 1), parent=pane)
+    return sheet
+
+
 TEXT_FIELDS = frozenset({"name", "content"})
 
 
 class EntryForm(QWidget):
     """Form of an entry. Every change is an edit of the `WorldEditorState`, which returns as a new version of the entry."""
 
-    count_requested = Signal(str)
-    """Text whose tokens are to be counted and passed to `show_tokens`."""
-
-    def __init__(self, theme: Theme, book: WorldEditorState, copy_to_memories: Callable[[WorldEntry | None], None]) -> None:
+    def __init__(self, theme: Theme, book: WorldEditorState) -> None:
         super().__init__()
         self._theme, self._book = theme, book
         self.entry: WorldEntry | None = None
@@ -116,29 +122,25 @@ class EntryForm(QWidget):
         self.warnings_label.hide()
         self.form.column.insertWidget(len(text_specs()), self.warnings_label)
         self._rare_cards: list[QFrame] = []
-        self._build(copy_to_memories)
+        self._build()
         theme.changed.connect(self._apply_theme)
         self._apply_theme()
 
-    def _build(self, copy_to_memories: Callable[[WorldEntry | None], None]) -> None:
+    def _build(self) -> None:
         self.enabled_check = QCheckBox(self.tr("Enabled"))
         self.enabled_check.toggled.connect(self._set_enabled)
         self.remember_button = QPushButton(self.tr("Copy to memories"))
         self.remember_button.setIconSize(BUTTON_ICON_SIZE)
         self.remember_button.setToolTip(self.tr("Copy this entry to the memories of a persona"))
-        self.remember_button.clicked.connect(lambda: copy_to_memories(self.entry))
+        self.remember_button.clicked.connect(lambda: self._book.copy_requested.emit(self.entry))
         self.more_button = QPushButton()
         self.more_button.setProperty("row", True)
         self.more_button.setCheckable(True)
         self.more_button.setIconSize(BUTTON_ICON_SIZE)
         self.more_button.toggled.connect(self._show_more)
         self.form.column.addWidget(self.more_button)
-        self.sheet = CardColumn()
-        self.sheet.column.setContentsMargins(SPACE_3, SPACE_2, SPACE_3, SPACE_3)
-        self.sheet.add_widget(self.form)
         head = build_row(self.enabled_check, 1, self.remember_button, spacing=SPACE_2)
-        head.setContentsMargins(SPACE_3, SPACE_2, SPACE_3, SPACE_1)
-        build_column(head, (self.sheet, 1), parent=self)
+        self.sheet = build_sheet(self, head, self.form)
 
     def _build_rare_cards(self) -> None:
         """Build the rarely used fields at first use, because they are most of the form."""
@@ -154,7 +156,7 @@ class EntryForm(QWidget):
     def show_entry(self, entry: WorldEntry) -> None:
         """Show an entry without emitting signals; the scroll position is kept for a new version of the same entry."""
         is_other = self.entry is None or self.entry.guid != entry.guid
-        old, self.entry = self.entry, entry
+        self.entry = entry
         self.form.show_values(form_values(entry))
         with QSignalBlocker(self.enabled_check):
             self.enabled_check.setChecked(entry.enabled)
@@ -164,18 +166,15 @@ class EntryForm(QWidget):
         for name in ("depth", "role"):
             self.form.set_row_visible(name, entry.position_index >= 0)
         self._update_more_button()
-        if is_other or old is None or old.content != entry.content:
-            self.count_requested.emit(entry.content)
         if is_other:
             self.sheet.verticalScrollBar().setValue(0)
             self.show_findings([])
 
-    def show_tokens(self, text: str, tokens: int) -> None:
-        if self.entry is not None and self.entry.content == text:
-            self.form.show_note("content", format_token_count(tokens))
-
-    def show_findings(self, findings: Sequence[KeyIssue]) -> None:
-        """Show problems of the keys: those that never match at the field, other warnings below it."""
+    def show_findings(self, findings: Sequence[KeyIssue], tokens: int | None = None) -> None:
+        """Show problems of the keys, those that never match at the field and other warnings below it, and the number of tokens
+        of the content; None if it is not known yet.
+        """
+        self.form.show_note("content", format_token_count(tokens) if tokens is not None else "")
         broken = [format_key_issue(one) for one in findings if one.problem in INEFFECTIVE_PROBLEMS]
         warnings = [format_key_issue(one) for one in findings if one.problem not in INEFFECTIVE_PROBLEMS]
         self.form.show_error("keywords_main", "\n".join(broken))

@@ -15,23 +15,20 @@ from lethe_app.services.memory.service import MemoryService
 from lethe_app.services.models.service import ModelService
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.token_counts import TokenCountService
-from lethe_app.services.worlds.service import OpenWorld, WorldService
+from lethe_app.services.worlds.service import WorldService
 from lethe_app.services.worlds.world_trial import WorldTrials
-from lethe_app.ui.core.formatting import format_count
 from lethe_app.ui.core.routes import Route, WorldsRoute
 from lethe_app.ui.core.theme import interface_font_size
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.page import Page
-from lethe_app.ui.pages.worlds.actions import WorldActions
+from lethe_app.ui.pages.worlds.copying import copy_to_memories
 from lethe_app.ui.pages.worlds.detail import WorldEntryDetail
 from lethe_app.ui.pages.worlds.editor_state import WorldEditorState
 from lethe_app.ui.pages.worlds.list import WorldList
-from lethe_app.ui.pages.worlds.table import EntryTable
-from lethe_app.ui.pages.worlds.table_model import EntryRows
+from lethe_app.ui.pages.worlds.table import EntryRows, EntryTable
 from lethe_app.ui.pages.worlds.world_trial import WorldTrialPanel
 from lethe_app.ui.widgets.card_column import create_splitter
-from lethe_app.ui.widgets.context_menu import MenuEntry
 from lethe_app.ui.widgets.list_detail_panes import ListDetailPanes
 
 MIN_WIDTH_FOR_LIST = 760
@@ -54,16 +51,16 @@ class WorldPage(Page):
         preferences: Preferences,
     ) -> None:
         super().__init__(context.theme, self.tr("Worlds (lorebooks)"))
-        self._context, self._worlds, self._world_trials, self._token_counts = context, worlds, world_trials, token_counts
+        self._context, self._worlds, self._world_trials = context, worlds, world_trials
+        self._library, self._memory = library, memory
         self.book = WorldEditorState(context, worlds, self.undo_stack)
-        self.rows = EntryRows(self.theme, lambda texts: context.tasks.start_task(self._count_tokens(list(texts))))
-        self._actions = WorldActions(context, worlds, library, memory, self.book, self.undo_stack)
-        self.world_list = WorldList(self.theme, self.book, self.list_world_actions)
-        self.table = EntryTable(self.theme, self.book, self.rows, self._actions.copy_entry)
-        self.detail = WorldEntryDetail(context, worlds, token_counts, preferences, self.book, self._actions.copy_entry)
+        self.rows = EntryRows(context, token_counts)
+        self.world_list = WorldList(context, worlds, self.book)
+        self.table = EntryTable(self.theme, self.book, self.rows)
+        self.detail = WorldEntryDetail(context, worlds, token_counts, preferences, self.book)
         self.trial_panel = WorldTrialPanel(context, world_trials, self.book)
         self.trial_panel.hide()
-        self._is_naming_world = self._is_list_in_front = False
+        self._is_list_in_front = False
         self._build()
         self._add_shortcuts()
         self._connect()
@@ -85,14 +82,13 @@ class WorldPage(Page):
         self.trial_button.setToolTip(self.tr("Test which entries a text activates  Ctrl+T"))
 
     def _add_shortcuts(self) -> None:
-        keys: list[tuple[str, QWidget, Callable[[], object]]] = [
-            ("Ctrl+T", self, self._toggle_trial_panel),
-            ("Ctrl+S", self, self._context.tasks.create_callback(self._save)),
-            ("Ctrl+Return", self, self._new_entry),
-            ("F2", self.world_list, self._focus_world_name),
+        keys: list[tuple[str, Callable[[], object]]] = [
+            ("Ctrl+T", self._toggle_trial_panel),
+            ("Ctrl+S", self._context.tasks.create_callback(self.book.saver.save)),
+            ("Ctrl+Return", self._new_entry),
         ]
-        for key, widget, slot in keys:
-            shortcut = QShortcut(QKeySequence(key), widget)
+        for key, slot in keys:
+            shortcut = QShortcut(QKeySequence(key), self)
             shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
             shortcut.activated.connect(slot)
 
@@ -100,12 +96,12 @@ class WorldPage(Page):
         book, entries = self.book, self.table.table
         book.list_changed.connect(self.world_list.fill_list)
         book.list_changed.connect(self.detail.world_form.show_bindings)
-        book.world_switched.connect(self._show_world)
-        book.world_changed.connect(self._show_new_version)
+        book.world_switched.connect(self._show_other_world)
+        book.world_changed.connect(self._show_world)
+        book.world_added.connect(self._focus_world_name)
         book.saving_changed.connect(self.subtitle.set_full_text)
-        book.entries_deleted.connect(self._notify_deleted)
-        self.world_list.new_button.clicked.connect(self._create_world)
-        self.world_list.table.delete_requested.connect(lambda _worlds: self._actions.delete_current())
+        book.copy_requested.connect(self._copy_entry)
+        self.world_list.rename_requested.connect(self._focus_world_name)
         self.world_list.table.opened.connect(lambda _world: self._focus_entries())
         entries.entries_selected.connect(self._show_detail)
         entries.opened.connect(lambda _entry: self._edit_selected())
@@ -184,63 +180,26 @@ class WorldPage(Page):
         self.panes.setVisible(not is_small or not self._is_list_in_front)
         self.splitter.setVisible(self.trial_panel.isHidden() or self.trial_panel.fits_beside(self.width()))
 
-    async def _save(self) -> None:
-        await self.book.save()
-
-    async def _count_tokens(self, texts: list[str]) -> None:
-        self.rows.set_tokens(dict(zip(texts, await self._token_counts.count(texts), strict=True)))
-
     # worlds
 
-    def list_world_actions(self, open_world: OpenWorld) -> list[MenuEntry]:
-        """Return the menu of a world."""
-        delete = self.tr("Reset to default…\tDel") if open_world.is_shipped else self.tr("Delete…\tDel")
-        return [
-            MenuEntry(self.tr("Rename\tF2"), self._focus_world_name),
-            MenuEntry(self.tr("Duplicate"), self._duplicate_world),
-            MenuEntry(self.tr("Export…"), self._actions.export_current),
-            MenuEntry(delete, self._actions.delete_current, open_world.is_own),
-        ]
-
-    def _show_world(self, world: World | None) -> None:
-        """Show another world."""
+    def _show_other_world(self, world: World | None) -> None:
         self.world_list.select_world()
         self.table.search.clear()
         self.table.table.clearSelection()
-        self.rows.show_world(world, is_new_world=True)
         self.table.setEnabled(world is not None)
-        self.detail.show_world(world)
         self.subtitle.set_full_text(world.description if world is not None else "")
-        self._show_detail()
-        self.trial_panel.schedule_run()
-        if self._is_naming_world and world is not None:
-            self._is_naming_world = False
-            self._focus_world_name()
+        self._show_world(world)
 
-    def _show_new_version(self, world: World) -> None:
-        """Show a new version of the world on display."""
-        self.rows.show_world(world, is_new_world=False)
+    def _show_world(self, world: World | None) -> None:
+        """Show another world, or a new version of the one on display."""
+        self.rows.show_world(world)
         self.detail.show_world(world)
         self._show_detail()
         self.trial_panel.schedule_run()
-
-    def _create_world(self) -> None:
-        self._is_naming_world = True
-        self.book.create_world(self._free_name(self.tr("New world")))
-
-    def _duplicate_world(self) -> None:
-        if self.book.world is not None:
-            self._is_naming_world = True
-            self.book.duplicate_world(self._free_name(self.tr("{name} (copy)").format(name=self.book.world.name)))
 
     def _focus_world_name(self) -> None:
         self._show_world_settings()
         self.detail.focus_name()
-
-    def _free_name(self, base_name: str) -> str:
-        taken = {open_world.world.name for open_world in self.book.open_worlds.values()}
-        names = (base_name if number == 1 else f"{base_name} {number}" for number in range(1, len(taken) + 2))
-        return next(name for name in names if name not in taken)
 
     def _focus_entries(self) -> None:
         """Move the focus from the list to the entries."""
@@ -280,10 +239,9 @@ class WorldPage(Page):
         """Show the selected entries, or the settings of the world if there are none."""
         self.detail.show_selection(self.table.table.selected_rows)
 
-    def _notify_deleted(self, stem: str, entries: list[WorldEntry]) -> None:
-        notice = self.tr("“{name}” was deleted.").format(name=entries[0].name or self.tr("An entry"))
-        text = notice if len(entries) == 1 else format_count(len(entries), "", self.tr("{n} entries were deleted."))
-        self._context.notifier.notify_undoable(text, lambda: self.book.restore_entries(stem, entries))
+    def _copy_entry(self, entry: WorldEntry) -> None:
+        work = copy_to_memories(entry, self._context, self._library, self._memory, self.book.commands)
+        self._context.tasks.start_task(work, key="remember")
 
     # the entry test
 

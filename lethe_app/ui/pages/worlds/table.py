@@ -1,29 +1,223 @@
-"""Table of a world's entries with search, check boxes, ordering and a context menu."""
+"""Table of a world's entries: its rows, in prompt order unless sorted by a column, with search and a context menu."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import groupby, islice
+from operator import attrgetter
+from typing import Any
 from uuid import UUID
 
-from PySide6.QtCore import QItemSelection, QItemSelectionModel, QPoint, Qt, QTimer, Signal
+from PySide6.QtCore import (
+    QByteArray,
+    QItemSelection,
+    QItemSelectionModel,
+    QMimeData,
+    QModelIndex,
+    QPersistentModelIndex,
+    QPoint,
+    Qt,
+    QTimer,
+    Signal,
+)
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QLabel, QMenu, QPushButton, QWidget
 
-from lethe_app.domain.worldinfo import WorldEntry
+from lethe_app.domain.worldinfo import World, WorldEntry
+from lethe_app.services.token_counts import TokenCountService
 from lethe_app.ui.core.formatting import format_count
 from lethe_app.ui.core.icons import BUTTON_ICON_SIZE, load_button_icon, load_icon
 from lethe_app.ui.core.palette import SPACE_2, SPACE_3
 from lethe_app.ui.core.theme import Theme
+from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.worlds.editor_state import WorldEditorState
-from lethe_app.ui.pages.worlds.table_model import EntryRows
+from lethe_app.ui.pages.worlds.entry_order import order_key, sort_entries
+from lethe_app.ui.pages.worlds.labels import format_keys, format_position
 from lethe_app.ui.widgets.buttons import build_button
 from lethe_app.ui.widgets.labels import build_small_label
 from lethe_app.ui.widgets.layouts import build_column, build_row
 from lethe_app.ui.widgets.table import SearchField, Table
+from lethe_app.ui.widgets.table_model import CHECKABLE_FLAGS, DEFAULT_FLAGS, Column, FilteredTableModel
 
 MIN_SEARCH_WIDTH = 122
 """Minimum width of the search field in pixels: in a small window, the list of worlds beside the table needs the rest."""
+MIME = "application/x-lethe-entries"
+COUNT_BATCH_SIZE = 200
+"""Texts whose tokens are counted in one request."""
+PREPARE_INTERVAL_MS, PREPARE_BATCH_SIZE = 5, 250
+"""Interval in milliseconds and number of entries per step with which search texts are prepared in advance."""
+ENABLED, NAME, KEYS, POSITION, TOKENS, PRIORITY, ORDER, USES = range(8)
+Index = QModelIndex | QPersistentModelIndex
+DRAGGABLE_FLAGS = {flags: flags | Qt.ItemFlag.ItemIsDragEnabled for flags in (DEFAULT_FLAGS, CHECKABLE_FLAGS)}
+"""Flags of items that can be dragged, by their other flags; built once, because Qt queries every cell of a selection."""
+MAX_REPLACED_ROWS = 20
+"""Changed entries that are replaced one by one; above it the table is filled anew."""
+
+
+class EntryRows(FilteredTableModel[WorldEntry]):
+    """Table model of entries, in prompt order unless sorted by another column."""
+
+    moved = Signal(object, object)
+    """GUIDs of the dragged entries, and that of the entry they were dropped before; None is the end."""
+
+    def __init__(self, context: PageContext, token_counts: TokenCountService) -> None:
+        self._theme, self._token_counts = context.theme, token_counts
+        self._tokens: dict[str, int] = {}
+        self._texts_to_count: dict[str, None] = {}
+        self._use_counts: Mapping[UUID, int] = {}
+        self._search_texts_by_guid: dict[UUID, tuple[WorldEntry, str]] = {}
+        """Newest version of each entry that was shown, with its casefolded search text."""
+        super().__init__(self._build_columns(), attrgetter("guid"), self._cached_search_text, is_casefolded=True)
+        self._entries_to_prepare: Iterator[WorldEntry] = iter(())
+        self._prepare_timer = QTimer(self, interval=PREPARE_INTERVAL_MS)
+        self._prepare_timer.timeout.connect(self._prepare_search_texts)
+        self._count_timer = QTimer(self, singleShot=True, interval=30)
+        self._count_timer.timeout.connect(lambda: context.tasks.start_task(self._count_tokens()))
+
+    def _build_columns(self) -> list[Column[WorldEntry]]:
+        def count_uses(entry: WorldEntry) -> int:
+            return self._use_counts.get(entry.guid, 0)
+
+        def count_roughly(entry: WorldEntry) -> int:
+            """Return the tokens of an entry, estimated from the length of its text until they are counted."""
+            return self._tokens.get(entry.content, len(entry.content) // 4)
+
+        def name_colour(entry: WorldEntry) -> str:
+            return "" if entry.enabled else self._theme.palette.muted
+
+        tr, by, entry = self.tr, attrgetter, Column[WorldEntry]
+        return [
+            entry("", lambda _one: "", lambda one: not one.enabled, 36, is_checked=by("enabled")),
+            entry(tr("Name"), lambda one: one.name or one.content[:80], width=0, min_width=200, colour=name_colour),
+            entry(tr("Keys"), format_keys, width=220, hides_at=6, colour=lambda _one: self._theme.palette.muted),
+            entry(tr("Position"), format_position, by("position_index"), 128, hides_at=5),
+            entry(tr("Tokens"), self._format_tokens, count_roughly, 66, hides_at=4, is_right_aligned=True),
+            entry(tr("Priority"), lambda one: str(one.priority), by("priority"), 68, hides_at=3, is_right_aligned=True),
+            entry(tr("Order"), lambda one: str(one.order), by("order"), 58, hides_at=1, is_right_aligned=True),
+            entry(tr("Uses"), lambda one: str(count_uses(one) or ""), count_uses, 64, hides_at=2, is_right_aligned=True),
+        ]
+
+    # filling
+
+    def show_world(self, world: World | None) -> None:
+        """Show the entries of a world. Where a few have changed and keep their places, only these are shown anew."""
+        entries = sort_entries(world.entries if world is not None else [])
+        self._entries_to_prepare = iter(entries)
+        self._prepare_timer.start()
+        changed = [(old, new) for old, new in zip(self.all_rows, entries, strict=False) if old is not new]
+        keep_places = len(entries) == self.row_total and len(changed) <= MAX_REPLACED_ROWS
+        # Sorted by a column, a row whose name or order has changed may belong elsewhere.
+        if keep_places and all(
+            old.guid == new.guid and (self._sorted_by is None or order_key(old) == order_key(new)) for old, new in changed
+        ):
+            for _old, new in changed:
+                self.replace_row(new)
+        else:
+            self.set_rows(entries)
+
+    def _cached_search_text(self, entry: WorldEntry) -> str:
+        version, text = self._search_texts_by_guid.get(entry.guid, (None, ""))
+        if version is not entry:
+            parts = (entry.name, *entry.keywords_main, *entry.keywords_secondary, *entry.groups, entry.content)
+            text = "\n".join(parts).casefold()
+            self._search_texts_by_guid[entry.guid] = (entry, text)
+        return text
+
+    def _prepare_search_texts(self) -> None:
+        """Prepare some search texts, so that all are ready when the user begins to search."""
+        batch = list(islice(self._entries_to_prepare, PREPARE_BATCH_SIZE))
+        for entry in batch:
+            self._cached_search_text(entry)
+        if not batch:
+            self._prepare_timer.stop()
+
+    def set_use_counts(self, counts: Mapping[UUID, int]) -> None:
+        """Set the number of turns in which each entry was active."""
+        self._use_counts = counts
+        self._emit_column_changed(USES)
+
+    def clear_tokens(self) -> None:
+        """Drop all token counts, because another model was loaded."""
+        self._tokens.clear()
+        self._emit_column_changed(TOKENS)
+
+    def _emit_column_changed(self, column: int) -> None:
+        if self.visible_rows:
+            self.dataChanged.emit(self.index(0, column), self.index(len(self.visible_rows) - 1, column))
+
+    def _format_tokens(self, entry: WorldEntry) -> str:
+        if not entry.content:
+            return "0"
+        count = self._tokens.get(entry.content)
+        if count is None:
+            self._texts_to_count[entry.content] = None
+            if not self._count_timer.isActive():
+                self._count_timer.start()
+            return "…"
+        return str(count)
+
+    async def _count_tokens(self) -> None:
+        texts = list(self._texts_to_count)[-COUNT_BATCH_SIZE:]  # what was asked for last is what one looks at
+        self._texts_to_count.clear()
+        self._tokens.update(zip(texts, await self._token_counts.count(texts), strict=True))
+        self._emit_column_changed(TOKENS)
+
+    # dragging
+
+    @property
+    def is_in_order(self) -> bool:
+        """True if rows can be dragged, which requires prompt order."""
+        return self._sorted_by is None or self._sorted_by == (ORDER, False)
+
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        if not index.isValid():
+            return Qt.ItemFlag.ItemIsDropEnabled if self.is_in_order else Qt.ItemFlag.NoItemFlags
+        return DRAGGABLE_FLAGS[super().flags(index)] if self.is_in_order else super().flags(index)
+
+    def supportedDropActions(self) -> Qt.DropAction:
+        return Qt.DropAction.MoveAction
+
+    def mimeTypes(self) -> list[str]:
+        return [MIME]
+
+    def mimeData(self, indexes: Sequence[QModelIndex]) -> QMimeData:
+        guids = dict.fromkeys(str(self.visible_rows[index.row()].guid) for index in indexes)
+        data = QMimeData()
+        data.setData(MIME, QByteArray(",".join(guids).encode()))
+        return data
+
+    def dropMimeData(self, data: QMimeData, action: Qt.DropAction, row: int, _column: int, parent: Index) -> bool:
+        if action != Qt.DropAction.MoveAction or not data.hasFormat(MIME):
+            return False
+        guids = {UUID(guid) for guid in bytes(data.data(MIME).data()).decode().split(",")}
+        drop_row = row if row >= 0 else parent.row() if parent.isValid() else len(self.visible_rows)
+        before = next((entry.guid for entry in self.visible_rows[drop_row:] if entry.guid not in guids), None)
+        above = next((entry.guid for entry in reversed(self.visible_rows[:drop_row]) if entry.guid not in guids), None)
+        self.moved.emit(guids, before if before is not None or above is None else self._next_in_order(above, guids))
+        return False  # the rows are filled anew from what the world is then; the view is to take nothing away
+
+    def _next_in_order(self, guid: UUID, excluded: Collection[UUID]) -> UUID | None:
+        """Return the next entry in prompt order, including hidden ones; None at the end."""
+        ordered = [entry.guid for entry in sort_entries(self.all_rows)]
+        return next((guid_below for guid_below in ordered[ordered.index(guid) + 1 :] if guid_below not in excluded), None)
+
+    def find_step_target(self, moved: Collection[UUID], *, downwards: bool) -> tuple[bool, UUID | None]:
+        """Return whether entries can move by one visible row, and before which entry they are then; None is the end."""
+        guids = [entry.guid for entry in self.visible_rows]
+        rows = [index for index, guid in enumerate(guids) if guid in moved]
+        neighbour = (rows[-1] + 1 if downwards else rows[0] - 1) if rows and self.is_in_order else -1
+        if not 0 <= neighbour < len(guids):
+            return False, None
+        return True, self._next_in_order(guids[neighbour], moved) if downwards else guids[neighbour]
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:  # noqa: ANN401 - Qt's own type
+        if role == Qt.ItemDataRole.ToolTipRole and index.isValid() and index.column() in {NAME, KEYS}:
+            entry = self.visible_rows[index.row()]
+            return f"{entry.name}\n{format_keys(entry)}\n\n{entry.content[:400]}"
+        if role == Qt.ItemDataRole.AccessibleTextRole and index.isValid() and index.column() == ENABLED:
+            return self.tr("on") if self.visible_rows[index.row()].enabled else self.tr("off")
+        return super().data(index, role)
 
 
 class EntryTableView(Table[WorldEntry]):
@@ -59,10 +253,11 @@ class EntryTableView(Table[WorldEntry]):
 
     def select_entries(self, guids: set[Hashable]) -> None:
         """Select the rows of these entries, as far as they are shown."""
-        selection, last = QItemSelection(), self.table_model.columnCount() - 1
-        rows = [row for row, entry in enumerate(self.table_model.visible_rows) if entry.guid in guids]
-        for first, final in _consecutive_runs(rows):
-            selection.select(self.table_model.index(first, 0), self.table_model.index(final, last))
+        selection, model, last = QItemSelection(), self.table_model, self.table_model.columnCount() - 1
+        for is_selected, run in groupby(enumerate(model.visible_rows), lambda row: row[1].guid in guids):
+            rows = [row for row, _entry in run]
+            if is_selected:
+                selection.select(model.index(rows[0], 0), model.index(rows[-1], last))
         if not selection.isEmpty():
             flags = QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows
             self.selectionModel().select(selection, flags)
@@ -81,23 +276,12 @@ class EntryTableView(Table[WorldEntry]):
             super().keyPressEvent(event)
 
 
-def _consecutive_runs(rows: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Yield first and last index of each run of consecutive indices."""
-    start = 0
-    for position in range(1, len(rows) + 1):
-        if position == len(rows) or rows[position] != rows[position - 1] + 1:
-            yield rows[start], rows[position - 1]
-            start = position
-
-
 class EntryTable(QWidget):
     """Search field, table of entries, and the context menu for the selected ones."""
 
-    def __init__(
-        self, theme: Theme, book: WorldEditorState, rows: EntryRows, copy_to_memories: Callable[[WorldEntry], None]
-    ) -> None:
+    def __init__(self, theme: Theme, book: WorldEditorState, rows: EntryRows) -> None:
         super().__init__()
-        self._theme, self._book, self.rows, self._copy_to_memories = theme, book, rows, copy_to_memories
+        self._theme, self._book, self.rows = theme, book, rows
         self.search = SearchField(theme, self.tr("Search entries"))
         self.table = EntryTableView(rows, theme, self.tr("Entries"), self.tr("No entries yet. Create one with “New entry”."))
         self.search.setPlaceholderText(self.tr("Search"))
@@ -125,6 +309,7 @@ class EntryTable(QWidget):
         self._connect()
         theme.changed.connect(self._apply_theme)
         self._apply_theme()
+        self._update_head()
 
     def _connect(self) -> None:
         table, book = self.table, self._book
@@ -200,7 +385,7 @@ class EntryTable(QWidget):
                 submenu.addAction(world.name, transfer)
         if len(entries) == 1:
             icon, remember = load_icon("memory", self._theme.palette.amber), self.tr("Copy to memories…")
-            menu.addAction(icon, remember, lambda: self._copy_to_memories(entries[0]))
+            menu.addAction(icon, remember, lambda: book.copy_requested.emit(entries[0]))
         menu.addSeparator()
         menu.addAction(load_icon("trash", muted), self.tr("Delete\tDel"), lambda: book.delete_entries(entries))
         return menu
