@@ -198,7 +198,7 @@ async def test_a_document_added_during_a_search_does_not_end_it(tmp_path: Path, 
         return await search(self, query, limit)
 
     monkeypatch.setattr(KnowledgeBase, "search", search_slowly)
-    monkeypatch.setattr("lethe_app.ui.pages.documents.page.NOTICE_DELAY_MS", 600_000)
+    monkeypatch.setattr("lethe_app.ui.pages.documents.page.NOTICE_DELAY_S", 600)
     async with opened(tmp_path / "home") as scene:
         page = await page_of(scene)
         drop(page, manual / "Crew.txt")

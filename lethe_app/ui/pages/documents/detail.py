@@ -52,17 +52,12 @@ class DocumentDetail(DetailPane):
             lines.append(_tr("The changed file could not be read: it {problem}.").format(problem=document.trouble))
         self._add_text_card(document.title, lines)
 
-    def show_beginning(self, chunks: Sequence[DocumentChunk]) -> None:
-        """Show the first passages of the document on display, below its card."""
-        self._add_text(_tr("How it begins"), chunks)
-
-    def show_passage(self, chunks: Sequence[DocumentChunk]) -> None:
-        """Show a passage of the document on display, and the next ones, below its card."""
-        for chunk in chunks[:1]:
-            self._add_text_card(chunk.location, [space_paragraphs(chunk.text)])
-        self._add_text(_tr("How it continues"), chunks[1:])
-
-    def _add_text(self, title: str, chunks: Sequence[DocumentChunk]) -> None:
+    def show_text(self, chunks: Sequence[DocumentChunk], *, is_passage: bool) -> None:
+        """Show the first passages of the document on display below its card, or one of its passages and those after it."""
+        title = _tr("How it continues") if is_passage else _tr("How it begins")
+        if is_passage and chunks:
+            self._add_text_card(chunks[0].location, [space_paragraphs(chunks[0].text)])
+            chunks = chunks[1:]
         if not chunks:
             return
         parts = [chunks[0].text]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from operator import attrgetter
 from pathlib import Path
@@ -33,8 +34,8 @@ from lethe_app.ui.widgets.table_model import Column
 
 SEARCH_DELAY_MS = 250
 """Delay in milliseconds after the last key before a question is asked."""
-NOTICE_DELAY_MS = 150
-"""Milliseconds that a search takes before the page says that it searches."""
+NOTICE_DELAY_S = 0.15
+"""Seconds that a search takes before the page says that it searches."""
 MAX_ERRORS = 3
 """Maximum number of files that could not be read, of which the reason is shown."""
 HIT_COUNT = 8
@@ -61,6 +62,8 @@ class DocumentsPage(RecordPage[Document]):
         """Number of passages that the answer on display could not compare by meaning yet."""
         self._is_loaded = False
         """True once the documents were listed for the first time."""
+        self._shows_answer = False
+        """True if the answer to the typed question is on display, or about to be."""
         self._listed_document: UUID | None = None
         """Document that was selected last."""
         self._passage: UUID | None = None
@@ -68,7 +71,6 @@ class DocumentsPage(RecordPage[Document]):
         self.setAcceptDrops(True)
         self.detail = DocumentDetail()
         self._search_timer = QTimer(self, singleShot=True, interval=SEARCH_DELAY_MS)
-        self._notice_timer = QTimer(self, singleShot=True, interval=NOTICE_DELAY_MS)
         self.build_list(
             RecordSpec(
                 name=self.tr("Documents"),
@@ -96,9 +98,9 @@ class DocumentsPage(RecordPage[Document]):
         self.question, self.add_documents_button = self.search, self.button(self.tr("Add documents…"))
         self.follow(documents.changed)
         self._unsubscribers.append(indexing.changed.add(lambda _progress: self._ask_again()))
+        self._task_keys.append("ask documents")
         self._search_timer.timeout.connect(self._ask)
-        self._notice_timer.timeout.connect(self.detail.show_search)
-        self.question.textChanged.connect(lambda _text: self._search_timer.start())
+        self.question.textChanged.connect(self._on_question_edited)
         self.question.returnPressed.connect(self._ask)
         self.table.clicked.connect(lambda _index: self._show_document(self.table.current_row))
 
@@ -147,11 +149,6 @@ class DocumentsPage(RecordPage[Document]):
             self._passage = route.passage
             self.go_to_record(route.owner, route.document)
 
-    def close_page(self) -> None:
-        self._search_timer.stop()
-        self._notice_timer.stop()
-        super().close_page()
-
     # The list
 
     @property
@@ -172,21 +169,12 @@ class DocumentsPage(RecordPage[Document]):
             self.question.setFocus()  # nobody was to press the button, the list was just not loaded yet
         self._is_loaded = True
 
-    @property
-    def _is_question_current(self) -> bool:
-        """True if the answer to the typed question is on display, or about to be: a list that is loaded meanwhile must not
-        replace it.
-        """
-        is_answer_due = self._search_timer.isActive() or self._notice_timer.isActive()
-        return bool(self.question.text().strip()) and (is_answer_due or self.detail.document is None)
-
     def show_record(self, record: Document | None) -> None:
         """Show the document that the user has moved to; an answer stays, and is renewed when the list was loaded again."""
-        is_asked, guid = bool(self.question.text().strip()), record.guid if record is not None else None
+        guid = record.guid if record is not None else None
         has_moved, self._listed_document = guid != self._listed_document, guid
-        if has_moved and record is not None and (self.table.hasFocus() or not self._is_question_current):
-            self._show_document(record)
-        elif self._is_question_current or (is_asked and record is None):
+        is_chosen = has_moved and record is not None and self.table.hasFocus()
+        if self.question.text().strip() and (record is None or (self._shows_answer and not is_chosen)):
             self._ask()
         else:
             self._show_document(record)
@@ -194,8 +182,8 @@ class DocumentsPage(RecordPage[Document]):
     def _show_document(self, document: Document | None) -> None:
         """Show a document from its beginning, or from the passage that a route led to."""
         passage, self._passage = self._passage, None
+        self._shows_answer = False
         self._search_timer.stop()
-        self._notice_timer.stop()
         self._context.tasks.cancel("ask documents")
         is_same = document is not None and document == self.detail.document
         if not is_same or passage is not None:  # reloading the list must not scroll away what is being read
@@ -206,14 +194,18 @@ class DocumentsPage(RecordPage[Document]):
     async def _show_text(self, document: Document, passage: UUID | None) -> None:
         chunks = await self._documents.passages_of(document.guid, passage)
         if self.detail.document == document:
-            self.detail.show_passage(chunks) if passage is not None else self.detail.show_beginning(chunks)
+            self.detail.show_text(chunks, is_passage=passage is not None)
 
     # Questions
+
+    def _on_question_edited(self, text: str) -> None:
+        self._shows_answer = bool(text.strip())
+        self._search_timer.start()
 
     def _ask(self) -> None:
         text = self.question.text().strip()
         if text:
-            self._notice_timer.start()
+            self._shows_answer = True
             self._context.tasks.start_task(self._show_answers(text), key="ask documents")
         else:
             self._show_document(self.table.current_row)
@@ -221,13 +213,12 @@ class DocumentsPage(RecordPage[Document]):
 
     async def _show_answers(self, text: str) -> None:
         owners = [self.persona_id]
+        notice = asyncio.get_running_loop().call_later(NOTICE_DELAY_S, self.detail.show_search)
         try:
             waiting = await self._knowledge_base.count_waiting(owners)
             hits = await self._knowledge_base.search(DocumentQuery(text, owners), HIT_COUNT)
-        except Exception:  # a cancelled search leaves the timer to the question that replaced it
-            self._notice_timer.stop()
-            raise
-        self._notice_timer.stop()
+        finally:
+            notice.cancel()
         if text == self.question.text().strip():
             self._waiting = waiting
             self.detail.show_hits(hits, waiting)
@@ -236,7 +227,7 @@ class DocumentsPage(RecordPage[Document]):
     def _ask_again(self) -> None:
         """Complete the answer on display once all passages are embedded."""
         progress = self._indexing.progress
-        if self._waiting and self._is_question_current and not progress.changes + progress.without_meaning:
+        if self._waiting and self._shows_answer and not progress.changes + progress.without_meaning:
             self._ask()
 
     # Adding
@@ -278,7 +269,7 @@ class DocumentsPage(RecordPage[Document]):
             if selected is None or self.is_current(selected):  # the user has selected no other one meanwhile
                 self.select_when_loaded(added[0].guid)
             await self.loader.reload_and_wait()
-            if self._is_question_current:
+            if self._shows_answer:
                 self._ask()
             self.question.setFocus()  # what one adds a document for; a key would press “Add documents…” again
         elif not errors and not files:
