@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from functools import partial
-from itertools import groupby, islice
+from itertools import groupby
 from operator import attrgetter
 from typing import Any
 from uuid import UUID
@@ -45,8 +45,6 @@ MIN_SEARCH_WIDTH = 122
 MIME = "application/x-lethe-entries"
 COUNT_BATCH_SIZE = 200
 """Texts whose tokens are counted in one request."""
-PREPARE_INTERVAL_MS, PREPARE_BATCH_SIZE = 5, 250
-"""Interval in milliseconds and number of entries per step with which search texts are prepared in advance."""
 ENABLED, NAME, KEYS, POSITION, TOKENS, PRIORITY, ORDER, USES = range(8)
 Index = QModelIndex | QPersistentModelIndex
 DRAGGABLE_FLAGS = {flags: flags | Qt.ItemFlag.ItemIsDragEnabled for flags in (DEFAULT_FLAGS, CHECKABLE_FLAGS)}
@@ -66,12 +64,7 @@ class EntryRows(FilteredTableModel[WorldEntry]):
         self._tokens: dict[str, int] = {}
         self._texts_to_count: dict[str, None] = {}
         self._use_counts: Mapping[UUID, int] = {}
-        self._search_texts_by_guid: dict[UUID, tuple[WorldEntry, str]] = {}
-        """Newest version of each entry that was shown, with its casefolded search text."""
-        super().__init__(self._build_columns(), attrgetter("guid"), self._cached_search_text, is_casefolded=True)
-        self._entries_to_prepare: Iterator[WorldEntry] = iter(())
-        self._prepare_timer = QTimer(self, interval=PREPARE_INTERVAL_MS)
-        self._prepare_timer.timeout.connect(self._prepare_search_texts)
+        super().__init__(self._build_columns(), attrgetter("guid"), search_text)
         self._count_timer = QTimer(self, singleShot=True, interval=30)
         self._count_timer.timeout.connect(lambda: context.tasks.start_task(self._count_tokens()))
 
@@ -103,8 +96,6 @@ class EntryRows(FilteredTableModel[WorldEntry]):
     def show_world(self, world: World | None) -> None:
         """Show the entries of a world. Where a few have changed and keep their places, only these are shown anew."""
         entries = sort_entries(world.entries if world is not None else [])
-        self._entries_to_prepare = iter(entries)
-        self._prepare_timer.start()
         changed = [(old, new) for old, new in zip(self.all_rows, entries, strict=False) if old is not new]
         keep_places = len(entries) == self.row_total and len(changed) <= MAX_REPLACED_ROWS
         # Sorted by a column, a row whose name or order has changed may belong elsewhere.
@@ -115,22 +106,6 @@ class EntryRows(FilteredTableModel[WorldEntry]):
                 self.replace_row(new)
         else:
             self.set_rows(entries)
-
-    def _cached_search_text(self, entry: WorldEntry) -> str:
-        version, text = self._search_texts_by_guid.get(entry.guid, (None, ""))
-        if version is not entry:
-            parts = (entry.name, *entry.keywords_main, *entry.keywords_secondary, *entry.groups, entry.content)
-            text = "\n".join(parts).casefold()
-            self._search_texts_by_guid[entry.guid] = (entry, text)
-        return text
-
-    def _prepare_search_texts(self) -> None:
-        """Prepare some search texts, so that all are ready when the user begins to search."""
-        batch = list(islice(self._entries_to_prepare, PREPARE_BATCH_SIZE))
-        for entry in batch:
-            self._cached_search_text(entry)
-        if not batch:
-            self._prepare_timer.stop()
 
     def set_use_counts(self, counts: Mapping[UUID, int]) -> None:
         """Set the number of turns in which each entry was active."""
@@ -218,6 +193,11 @@ class EntryRows(FilteredTableModel[WorldEntry]):
         if role == Qt.ItemDataRole.AccessibleTextRole and index.isValid() and index.column() == ENABLED:
             return self.tr("on") if self.visible_rows[index.row()].enabled else self.tr("off")
         return super().data(index, role)
+
+
+def search_text(entry: WorldEntry) -> str:
+    """Return the text that the search looks in."""
+    return "\n".join((entry.name, *entry.keywords_main, *entry.keywords_secondary, *entry.groups, entry.content))
 
 
 class EntryTableView(Table[WorldEntry]):
