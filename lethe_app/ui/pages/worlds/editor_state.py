@@ -44,7 +44,6 @@ class WorldEditorState(QObject):
     def __init__(self, context: PageContext, worlds: WorldService, stack: QUndoStack) -> None:
         super().__init__()
         self._context, self._worlds, self._stack = context, worlds, stack
-        self.commands = CommandRunner(stack, context.tasks)
         self.saver = FieldSaver(
             stack,
             context.tasks,
@@ -53,6 +52,7 @@ class WorldEditorState(QObject):
             self._apply_change,
             {stem: {WHOLE_WORLD: world} for stem, world in worlds.unsaved.items()},
         )
+        self.commands = CommandRunner(stack, context.tasks, self.saver.save)
         self.open_worlds: dict[str, OpenWorld] = {}
         self.stem = ""
         self.bindings: dict[WorldOwner, list[str]] = {}
@@ -281,7 +281,7 @@ class WorldEditorState(QObject):
         async def redo_step() -> None:
             trashed.append(await self._trash_world(world.unique_name))
             text = self.tr("“{name}” was deleted.").format(name=world.name)
-            self.commands.notify_undoable(self._context.notifier, text, undo_step, command)
+            self.commands.notify_undoable(self._context.notifier, text, command)
 
         async def undo_step() -> None:
             if trashed:  # neither undone nor taken back yet
@@ -291,7 +291,6 @@ class WorldEditorState(QObject):
         command = self.commands.run_command(title, redo_step, undo_step)
 
     async def _trash_world(self, stem: str) -> Path:
-        await self.saver.save()
         path = await self._worlds.delete(stem)
         self.open_worlds.pop(stem, None)  # what is typed while the others are read must not bring it back
         await self.load_worlds()
