@@ -15,8 +15,7 @@ from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.ui.core.formatting import format_bytes
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog
-from lethe_app.ui.pages.trash.page import TrashPage
-from lethe_app.ui.pages.trash.preview import format_kind, format_time_left
+from lethe_app.ui.pages.trash.page import TrashPage, format_kind, format_time_left
 from tests.ui.pages.test_sessions import add_conversation
 from tests.ui.window_scene import Scene, opened, until
 
@@ -113,33 +112,20 @@ def test_days_and_sizes_are_said_as_a_person_would(qapp):
     assert (format_bytes(1), format_bytes(312), format_bytes(4200)) == ("1 byte", "312 bytes", "4 kB")
 
 
-async def test_the_selected_item_shows_what_it_contains(tmp_path: Path):
-    async with opened(tmp_path) as scene:
-        session = await add_conversation(scene, "The storm", "The hatch gave way.", "Jonas held it.")
-        await scene.services.sessions.delete(session.guid)
-        page = await trash_page(scene, 1)
-        await until(page.preview.text.text)
-
-        assert page.preview.title.text() == "The storm"
-        assert "Conversation" in page.preview.origin.text()
-        assert "The hatch gave way." in page.preview.text.text()
-
-        QTest.keyClick(page.table, Qt.Key.Key_Return)
-        await until(lambda: page.rows.row_total == 0)
-        assert not page.preview.text.isVisible()
-
-
 async def test_the_item_of_the_preview_can_be_restored_without_a_selection(tmp_path: Path):
     async with opened(tmp_path) as scene:
-        session = await add_conversation(scene, "", "*waves* Hello there.")
+        session = await add_conversation(scene, "The storm", "*waves* Hello there.")
         await scene.services.sessions.delete(session.guid)
         page = await trash_page(scene, 1)
-        await until(lambda: "waves Hello there." in page.preview.text.text())
-        assert "*" not in page.preview.text.text()
+        await until(lambda: "waves Hello there." in page.text_label.text())
+        assert "*" not in page.text_label.text()
+        assert page.title_label.text() == "The storm"
+        assert "Conversation" in page.origin_label.text()
 
         page.table.clearSelection()
 
         assert page.button("Restore").isEnabled()
         page.button("Restore").click()
         await until(lambda: page.rows.row_total == 0)
+        assert not page.text_label.isVisible()
         assert (await scene.services.sessions.open(session.guid)).guid == session.guid

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import partial
+import re
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from math import ceil
 from operator import attrgetter
 from typing import Any
 
-from PySide6.QtCore import QCoreApplication
+from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, Qt
 from PySide6.QtWidgets import QWidget
 
 from lethe_app.domain.changes import Trashed, TrashKind
@@ -19,7 +21,7 @@ from lethe_app.services.memory.facts import FactService
 from lethe_app.services.memory.service import MemoryService
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.sessions.service import SessionService
-from lethe_app.ui.core.formatting import format_bytes, format_count, truncate_text
+from lethe_app.ui.core.formatting import format_bytes, format_count, format_message_count, truncate_text
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.labels.dates import format_date_time
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog
@@ -27,9 +29,67 @@ from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.record_page.commands import Key, RecordCommand
 from lethe_app.ui.pages.record_page.filters import Checked, Chip, ChipFilter
 from lethe_app.ui.pages.record_page.page import RecordPage, RecordSpec
-from lethe_app.ui.pages.trash.preview import ICON_NAMES, TrashPreview, format_kind, format_origin, format_time_left, item_title
-from lethe_app.ui.widgets.labels import build_small_label
+from lethe_app.ui.widgets.detail_pane import DetailPane
+from lethe_app.ui.widgets.labels import build_small_label, create_text_label
 from lethe_app.ui.widgets.table_model import Column
+
+KINDS: dict[TrashKind, tuple[str, str]] = {
+    TrashKind.CONVERSATION: (str(QT_TRANSLATE_NOOP("Trash", "Conversation")), "thought"),
+    TrashKind.MESSAGE: (str(QT_TRANSLATE_NOOP("Trash", "Message")), "edit"),
+    TrashKind.MEMORY: (str(QT_TRANSLATE_NOOP("Trash", "Memory")), "memory"),
+    TrashKind.FACT: (str(QT_TRANSLATE_NOOP("Trash", "Fact")), "info"),
+    TrashKind.PERSONA: (str(QT_TRANSLATE_NOOP("Trash", "Persona")), "user"),
+    TrashKind.USER_PERSONA: (str(QT_TRANSLATE_NOOP("Trash", "User persona")), "user"),
+    TrashKind.WORLD: (str(QT_TRANSLATE_NOOP("Trash", "World")), "globe"),
+    TrashKind.PRESET: (str(QT_TRANSLATE_NOOP("Trash", "Preset")), "sliders"),
+    TrashKind.NOTEBOOK: (str(QT_TRANSLATE_NOOP("Trash", "Notebook")), "book"),
+    TrashKind.FILE: (str(QT_TRANSLATE_NOOP("Trash", "Damaged file")), "folder"),
+}
+"""Title and icon of each kind of item."""
+MIN_WIDTH, WIDTH = 260, 400
+"""Minimum and initial width of the preview in pixels."""
+EMPHASIS = re.compile(r"\*+(\S(?:[^*\n]*\S)?)\*+")
+"""Text between the asterisks of an action or of an emphasis."""
+
+
+def tr(text: str) -> str:
+    """Translate a text in the context of the page; usable before a page exists."""
+    return QCoreApplication.translate("Trash", text)
+
+
+def format_kind(kind: TrashKind) -> str:
+    """Return the display name of a kind of item, such as “Conversation” or “World”."""
+    return QCoreApplication.translate("Trash", KINDS[kind][0])
+
+
+def item_title(item: Trashed) -> str:
+    """Return the name or first words of an item without markup."""
+    plain_title = " ".join(item.title.replace("*", "").replace("#", "").split()).strip('“”"_> ')
+    return plain_title or tr("Untitled")
+
+
+def format_origin(item: Trashed, names: Mapping[str, str]) -> str:
+    """Return the persona or conversation that the item belonged to."""
+    name = names.get(item.persona_id, item.persona_id.capitalize())
+    match item.kind:
+        case TrashKind.CONVERSATION:
+            return f"{name}, {format_message_count(item.count)}" if item.count else name
+        case TrashKind.MESSAGE:
+            return f"{name}, “{item.place}”" if item.place else name
+        case TrashKind.PERSONA if item.count:
+            return format_count(item.count, tr("with {n} conversation"), tr("with {n} conversations"))
+        case _:
+            return name
+
+
+def format_time_left(item: Trashed, days: int, current_time: datetime) -> str:
+    """Return the time until the item is deleted permanently; empty if `days` is 0, which means never."""
+    if not days:
+        return ""
+    days_left = ceil((item.when + timedelta(days=days) - current_time) / timedelta(days=1))
+    if days_left < 1:
+        return tr("today")
+    return format_count(days_left, tr("in {n} day"), tr("in {n} days"))
 
 
 class TrashPage(RecordPage[Trashed]):
@@ -49,8 +109,7 @@ class TrashPage(RecordPage[Trashed]):
         self._trash, self._library = trash, library
         self._names: dict[str, str] = {}
         self.hint = build_small_label("")
-        self.preview = TrashPreview()
-        kinds = [Chip[Trashed](kind, format_kind(kind), partial(_is_of_kind, kind)) for kind in TrashKind]
+        kinds = [Chip[Trashed](kind, format_kind(kind), lambda item, kind=kind: item.kind is kind) for kind in TrashKind]
         self.build_list(
             RecordSpec(
                 name=self.tr("Trash"),
@@ -64,16 +123,25 @@ class TrashPage(RecordPage[Trashed]):
                 format_total=self._format_total,
                 selects_first=True,
             ),
-            detail=self.preview,
+            detail=self._build_preview(),
             head=[self.hint],
         )
         self.follow(trash.changed, sessions.changed, memory.changed, facts.changed, library.changed)
         self._unsubscribers.append(preferences.changed.add(lambda _settings: self.apply_filter()))
 
+    def _build_preview(self) -> DetailPane:
+        self.preview = DetailPane(self.tr("Select an item to see what it contains."), MIN_WIDTH, WIDTH)
+        self.title_label, self.origin_label = create_text_label("", "section"), build_small_label("")
+        self.text_label = create_text_label("")
+        self.text_label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.text_label.setAccessibleName(self.tr("Preview"))
+        self.preview.add_card(self.title_label, self.origin_label, self.text_label)
+        return self.preview
+
     def _build_columns(self) -> list[Column[Trashed]]:
         def row_icon(item: Trashed) -> Any:  # noqa: ANN401 - Qt's own type
             is_memory = item.kind in {TrashKind.MEMORY, TrashKind.FACT}
-            return load_icon(ICON_NAMES[item.kind], self.theme.palette.amber if is_memory else self.theme.palette.muted)
+            return load_icon(KINDS[item.kind][1], self.theme.palette.amber if is_memory else self.theme.palette.muted)
 
         def time_left(item: Trashed) -> str:
             return format_time_left(item, self._trash.retention_days, now())
@@ -121,13 +189,18 @@ class TrashPage(RecordPage[Trashed]):
             self.table.setFocus()
 
     def show_record(self, record: Trashed | None) -> None:
-        self.preview.show_item(record, self._names)
+        self.preview.setCurrentIndex(0 if record is None else 1)
+        if record is not None:
+            self.title_label.setText(item_title(record))
+            parts = (format_kind(record.kind), format_origin(record, self._names), format_date_time(record.when))
+            self.origin_label.setText(" · ".join(filter(None, parts)))
+            self.text_label.clear()
 
     async def load_details(self, record: Trashed) -> str:
         return await self._trash.load_preview(record)
 
     def show_details(self, _record: Trashed, details: str) -> None:
-        self.preview.show_text(details)
+        self.text_label.setText(EMPHASIS.sub(r"\1", details) or self.tr("No text."))
 
     def apply_filter(self) -> None:
         super().apply_filter()
@@ -175,7 +248,3 @@ class TrashPage(RecordPage[Trashed]):
             sessions_text = format_count(session_count, self.tr("{n} conversation"), self.tr("{n} conversations"))
             text += " " + self.tr("This also deletes {count} and everything the personas remember.").format(count=sessions_text)
         return ConfirmDialog(self._context.dialog_parent, title, text, button.format(what=description), is_final=True)
-
-
-def _is_of_kind(kind: TrashKind, item: Trashed) -> bool:
-    return item.kind is kind
