@@ -100,7 +100,7 @@ async def test_a_question_is_asked_with_enter_watched_and_stopped(tmp_path: Path
 async def test_a_report_is_read_with_its_sources_which_open_only_on_a_click(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     opened_addresses: list[str] = []
     monkeypatch.setattr(
-        "lethe_app.ui.pages.research.page.QDesktopServices.openUrl", lambda url: opened_addresses.append(url.toString())
+        "lethe_app.ui.pages.research.detail.QDesktopServices.openUrl", lambda url: opened_addresses.append(url.toString())
     )
     async with opened(tmp_path) as scene:
         page = await page_of(scene, DONE)
@@ -163,12 +163,12 @@ async def test_what_is_forgotten_can_be_had_back(tmp_path: Path):
         assert await scene.services.research.load_inquiry(DONE.id) == DONE
 
 
-async def test_a_source_that_is_no_page_is_never_opened(tmp_path: Path):
+async def test_a_source_that_is_no_page_is_never_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    received: list[object] = []
+    monkeypatch.setattr("lethe_app.ui.pages.research.detail.QDesktopServices.openUrl", received.append)
     evil = FOUND.model_copy(update={"address": "file:///etc/passwd"})
     async with opened(tmp_path) as scene:
         page = await page_of(scene, DONE.model_copy(update={"findings": [evil]}))
-        received: list[object] = []
-        page.detail.link_activated.connect(received.append)
         await until(page.detail.report_label.text)
         next(one for one in page.detail.findChildren(QPushButton) if one.property("link")).click()
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QCoreApplication, QLocale, Qt, QUrl, Signal
+from PySide6.QtCore import QCoreApplication, QLocale, Qt, QUrl
+from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QPushButton, QWidget
 
 from lethe_app.domain.web import Inquiry, InquiryState, PageSummary, SearchRound, WebHit
@@ -55,8 +56,6 @@ def format_round(number: int, research_round: SearchRound) -> str:
 class ResearchDetail(DetailPane):
     """Detail pane of the selected inquiry."""
 
-    link_activated = Signal(QUrl)
-
     def __init__(self, buttons: QWidget, parent: QWidget | None = None) -> None:
         """Create the pane; `buttons` are those of the commands on a report."""
         super().__init__(
@@ -66,7 +65,6 @@ class ResearchDetail(DetailPane):
             parent,
         )
         self.inquiry: Inquiry | None = None
-        self._sources_shown: list[PageSummary] = []
         self.title_label, self.date_label = create_text_label("", "section"), build_small_label("")
         self.status_label, self.rounds_label = create_text_label(""), build_small_label("")
         self.add_card(self.title_label, self.date_label, self.status_label, self.rounds_label, buttons)
@@ -98,9 +96,7 @@ class ResearchDetail(DetailPane):
         self.report_label.setText(inquiry.report)
         self._report_card.setVisible(bool(inquiry.report))
         self._sources_card.setVisible(bool(inquiry.findings))
-        if inquiry.findings != self._sources_shown:
-            self._sources_shown = inquiry.findings
-            fill_layout(self._source_column, map(self._build_source_row, inquiry.findings))
+        fill_layout(self._source_column, map(self._build_source_row, inquiry.findings))
         if is_other:
             self._sheet.verticalScrollBar().setValue(0)
 
@@ -114,11 +110,8 @@ class ResearchDetail(DetailPane):
         button.setToolTip(finding.address.replace("<", "%3C"))  # else a stranger's tag would be obeyed
         button.setAccessibleName(text)
         button.setAccessibleDescription(finding.address)
-        button.clicked.connect(lambda _on=False: self._open_address(finding.address))
+        if finding.address.lower().startswith(("http://", "https://")):
+            button.clicked.connect(lambda _on=False: QDesktopServices.openUrl(QUrl(finding.address)))
         address = build_small_label(finding.address.replace("/", "/\u200b"))  # so that it may be broken
         build_column(button, address, spacing=SPACE_1, parent=row)
         return row
-
-    def _open_address(self, address: str) -> None:
-        if address.lower().startswith(("http://", "https://")):
-            self.link_activated.emit(QUrl(address))

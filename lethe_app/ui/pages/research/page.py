@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from operator import attrgetter
 
 from PySide6.QtCore import QCoreApplication
-from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QWidget
 
 from lethe_app.config.settings import Settings
@@ -80,7 +80,6 @@ class ResearchPage(RecordPage[Inquiry]):
             preferences.changed.add(self._apply_settings),
         ]
         persona_selector.chosen.connect(lambda _persona: self._update_start_button())
-        self.detail.link_activated.connect(QDesktopServices.openUrl)
         self._apply_settings(preferences.current)
 
     def _build_columns(self) -> list[Column[Inquiry]]:
@@ -240,22 +239,14 @@ class ResearchPage(RecordPage[Inquiry]):
     # Commands
 
     def _save_to_memory(self, inquiry: Inquiry) -> None:
-        service = self._research
-        self.run_undoable(
-            self.tr("saving to memory"),
-            lambda: service.save_as_memory(inquiry.id),
-            lambda: service.forget_memory(inquiry.id),
-        )
+        save, forget = partial(self._research.save_as_memory, inquiry.id), partial(self._research.forget_memory, inquiry.id)
+        self.run_undoable(self.tr("saving to memory"), save, forget)
         name = self.persona_field.itemText(self.persona_field.findData(inquiry.persona_id)) or inquiry.persona_id
         self._context.notifier.notify(self.tr("Saved to the memories of {name}.").format(name=name))
 
     def _remove_from_memory(self, inquiry: Inquiry) -> None:
-        service = self._research
-        self.run_undoable(
-            self.tr("removing from memory"),
-            lambda: service.forget_memory(inquiry.id),
-            lambda: service.save_as_memory(inquiry.id),
-        )
+        save, forget = partial(self._research.save_as_memory, inquiry.id), partial(self._research.forget_memory, inquiry.id)
+        self.run_undoable(self.tr("removing from memory"), forget, save)
 
     async def _ask_and_save(self, inquiry: Inquiry) -> None:
         """Ask for a file and save the report as Markdown."""
