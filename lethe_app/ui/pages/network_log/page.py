@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from operator import attrgetter
 from typing import Any
 
-from PySide6.QtCore import QCoreApplication, Qt
-from PySide6.QtWidgets import QCheckBox, QLabel, QWidget
+from PySide6.QtCore import QCoreApplication
+from PySide6.QtWidgets import QCheckBox, QWidget
 
 from lethe_app.config.settings import Settings
 from lethe_app.domain.clock import now
@@ -29,8 +30,7 @@ from lethe_app.ui.dialogs.dialogs import ConfirmDialog
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.record_page.commands import RecordCommand
 from lethe_app.ui.pages.record_page.page import RecordPage, RecordSpec
-from lethe_app.ui.pages.undo_commands import FieldChange
-from lethe_app.ui.widgets.labels import build_small_label
+from lethe_app.ui.widgets.labels import build_small_label, create_text_label
 from lethe_app.ui.widgets.table_model import Column
 
 
@@ -43,7 +43,7 @@ class NetworkLogPage(RecordPage[OutgoingRequest]):
         self.allow_check = QCheckBox(self.tr("Allow internet search"))
         self.day_label = build_small_label("")
         clear = RecordCommand[OutgoingRequest](
-            self.tr("Clear log…"), lambda _requests: self._clear_log(), minimum=0, in_head=True, confirm=self._confirm_clearing
+            self.tr("Clear log…"), self._clear_log, minimum=0, in_head=True, confirm=self._confirm_clearing
         )
         self.build_list(
             RecordSpec(
@@ -64,10 +64,8 @@ class NetworkLogPage(RecordPage[OutgoingRequest]):
             top=[self.allow_check, self.day_label],
         )
         self.show_with_records(self.search)
-        self.detail = QLabel()
+        self.detail = create_text_label("")
         self.detail.setObjectName("outgoing_detail")
-        self.detail.setTextFormat(Qt.TextFormat.PlainText)
-        self.detail.setWordWrap(True)
         self.detail.setContentsMargins(SPACE_4, SPACE_3, SPACE_4, SPACE_3)
         self.detail.hide()
         self.body.addWidget(self.detail)
@@ -112,21 +110,16 @@ class NetworkLogPage(RecordPage[OutgoingRequest]):
         count = format_count(self.rows.row_total, self.tr("Clear {n} request"), self.tr("Clear {n} requests"))
         return ConfirmDialog(self._context.dialog_parent, title, text, count, is_final=True)
 
-    async def _clear_log(self) -> None:
+    async def _clear_log(self, _requests: Sequence[OutgoingRequest]) -> None:
         await self._web_gate.clear_log()
         self.reload()
 
     # The switch
 
     def _set_allowed(self, is_allowed: bool) -> None:
-        was_allowed = self._preferences.current.web_allowed
-        if is_allowed != was_allowed:
-            self.undo_stack.push(
-                FieldChange(self.tr("changing internet access"), "web_allowed", was_allowed, is_allowed, self._apply_setting)
-            )
-
-    def _apply_setting(self, name: str, value: object) -> None:
-        self._context.tasks.start_task(self._preferences.set(**{name: value}))
+        if is_allowed != self._preferences.current.web_allowed:
+            redo_step, undo_step = (partial(self._preferences.set, web_allowed=one) for one in (is_allowed, not is_allowed))
+            self.run_undoable(self.tr("changing internet access"), redo_step, undo_step)
 
     def _show_settings(self, settings: Settings) -> None:
         self.allow_check.setChecked(settings.web_allowed)
