@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QFrame, QPlainTextEdit, QPushButton, QSplitter, QTabBar, QWidget
+from PySide6.QtWidgets import QPlainTextEdit, QPushButton, QSplitter, QTabBar, QWidget
 
 from lethe_app.domain.presets import InstructPreset, SamplerPreset, SystemPreset
 from lethe_app.services.chat.prompt_inspector import PromptInspector
@@ -107,10 +107,9 @@ class PresetPage(Page):
         self._entry: AnyPreset | None = None
         self._changed_presets: dict[Hashable, Any] = {}
         """Presets with unsaved changes, as they are to be saved, by record of the saver."""
-        self._form: Form | None = None
-        self._cards: list[QFrame] = []
-        report_error = context.notifier.report_error
-        self.saver = FieldSaver(self.undo_stack, context.tasks, report_error, self._store_preset, self._show_field)
+        self.saver = FieldSaver(
+            self.undo_stack, context.tasks, context.notifier.report_error, self._store_preset, self._show_field
+        )
         self.tabs = QTabBar()
         for title in (self.tr("Samplers"), self.tr("Instruct formats"), self.tr("System prompts")):
             self.tabs.addTab(title)
@@ -119,6 +118,7 @@ class PresetPage(Page):
         self.tabs.currentChanged.connect(lambda index: self._spawn(self._show_kind(KINDS[index])))
         self._build_list()
         self.sheet = CardColumn()
+        self._build_form()
         self.advanced_chip = build_advanced_chip("presets", preferences, context.tasks)
         self.advanced_chip.toggled.connect(lambda _is_on: self._show_cards())
         self._build_preview()
@@ -183,7 +183,10 @@ class PresetPage(Page):
     # showing
 
     async def _show_kind(self, kind: type[Any], key: str = "") -> None:
-        self._kind, self._entry = kind, None
+        if kind is not self._kind:
+            self._kind = kind
+            self._build_form()
+        self._entry = None
         self.undo_stack.clear()
         self.panes.show_preview(self.sampler_preview if kind is SamplerPreset else self._prompt_preview)
         if kind is SamplerPreset:
@@ -210,11 +213,12 @@ class PresetPage(Page):
         if self._entry is not None and entry.key == self._entry.key:
             return
         self._spawn(self.saver.save())
-        if self._entry is None:
-            self._build_form()
         self._entry = entry
         self.undo_stack.clear()
-        self._fill_form()
+        self._form.show_values(entry.value.model_dump())
+        self._show_cards()
+        self._update_use_state()
+        self._update_preview()
 
     def _build_form(self) -> None:
         self.sheet.clear_cards()
@@ -234,14 +238,6 @@ class PresetPage(Page):
                 for name in names.split()
             )
             card.setVisible(index == 0 or self.advanced_chip.isChecked() or is_changed)
-
-    def _fill_form(self) -> None:
-        if self._entry is None or self._form is None:
-            return
-        self._form.show_values(self._entry.value.model_dump())
-        self._show_cards()
-        self._update_use_state()
-        self._update_preview()
 
     def _update_use_state(self) -> None:
         entry = self._entry
@@ -282,7 +278,7 @@ class PresetPage(Page):
     def _show_field(self, record: Hashable, name: str, value: object) -> None:
         """Show a value; one that is not valid is marked below its field and not saved."""
         entry, form = self._entry, self._form
-        if entry is None or form is None or record != (self._kind, entry.key):
+        if entry is None or record != (self._kind, entry.key):
             return
         form.set_field(name, value)
         try:

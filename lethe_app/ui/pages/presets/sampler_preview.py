@@ -154,7 +154,7 @@ class SamplerPreview(CardColumn):
         self._effect_timer = QTimer(self, singleShot=True, interval=EFFECT_DELAY_MS)
         self._effect_timer.timeout.connect(lambda: context.tasks.start_task(self._load_effect(), key=EFFECT_TASK))
         self._query_timer = QTimer(self, singleShot=True, interval=QUERY_DELAY_MS)
-        self._query_timer.timeout.connect(self._query_model)
+        self._query_timer.timeout.connect(self.start_preview)
         self.text_field = TextAreaField(self.tr("Text to continue"), 2, 5)
         self.text_field.set_text(EXAMPLE_TEXT)
         self.text_field.edited.connect(lambda _text: self._query_timer.start())
@@ -200,10 +200,6 @@ class SamplerPreview(CardColumn):
         for key in (LOGITS_TASK, EFFECT_TASK, CONTINUATIONS_TASK):
             self._context.tasks.cancel(key)
 
-    def start_preview(self) -> None:
-        """Query the model because the preview becomes visible."""
-        self._query_model()
-
     def show_preset(self, preset: SamplerPreset) -> None:
         """Show the effect of a preset; continuations generated with other values are removed."""
         if preset.model_dump(exclude={"name"}) != self._preset.model_dump(exclude={"name"}):
@@ -215,7 +211,8 @@ class SamplerPreview(CardColumn):
 
     # Probabilities of the next token.
 
-    def _query_model(self) -> None:
+    def start_preview(self) -> None:
+        """Query the model, because the preview becomes visible or its text or the model has changed."""
         self._context.tasks.start_task(self._load_logits(), key=LOGITS_TASK)
 
     async def _load_logits(self) -> None:
