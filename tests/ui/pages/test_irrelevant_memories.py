@@ -18,17 +18,20 @@ from tests.ui.window_scene import Scene, opened, until
 pytestmark = pytest.mark.usefixtures("styled_app")
 
 
+async def add_message(scene: Scene, role: Role, words: str) -> Message:
+    """Add a conversation of one message."""
+    store = scene.services.session_store
+    session = await store.add_session(ChatSession(persona_id="mira", name="The storm"))
+    alternatives = [Alternative(content=words)]
+    return await store.add_message(Message(session_id=session.guid, role=role, speaker_name="", alternatives=alternatives))
+
+
 async def objected(scene: Scene, said: str, recalled: str) -> Message:
     """A memory came up at these words, and did not belong there."""
-    core = scene.services
-    session = await core.session_store.add_session(ChatSession(persona_id="mira", name="The storm"))
-    words = [Alternative(content=said)]
-    asked = await core.session_store.add_message(
-        Message(session_id=session.guid, role=Role.USER, speaker_name="Tomas", alternatives=words)
-    )
-    memory = session.guid
+    asked = await add_message(scene, Role.USER, said)
+    memory = asked.session_id
     one = RecalledMemory(memory=memory, category=MemoryType.GENERAL, text=recalled, way=RecallWay.MEANING)
-    await core.turn_memories.save_turn(asked.id, TurnMemory(recalled=[one]))
+    await scene.services.turn_memories.save_turn(asked.id, TurnMemory(recalled=[one]))
     await scene.services.objections.add_objection("mira", memory, asked)
     return asked
 
@@ -69,37 +72,18 @@ async def test_it_leads_to_the_words_it_was_about(tmp_path: Path):
         await until(lambda: scene.page is None and scene.session.guid == asked.session_id)
 
 
-async def test_where_nothing_was_objected_to_nothing_can_be_taken_back(tmp_path: Path):
-    async with opened(tmp_path) as scene:
-        page = await objection_page(scene)
-
-        await until(lambda: page.persona_selector.persona_id == "mira")
-        await until(page.search.isHidden)
-        assert not page.button("Mark as relevant").isEnabled()
-        assert not page.button("Go to message").isEnabled()
-
-
-async def disliked(scene: Scene, *replies: str) -> list[Message]:
-    """Replies of Mira's with a thumb down and no word."""
-    chats = scene.services.session_store
-    session = await chats.add_session(ChatSession(persona_id="mira", name="The storm"))
-    found = []
-    for reply in replies:
-        words = [Alternative(content=reply)]
-        found.append(
-            await chats.add_message(
-                Message(session_id=session.guid, role=Role.ASSISTANT, speaker_name="Mira", alternatives=words)
-            )
-        )
-        await scene.services.feedback.rate_reply(found[-1].id, ReplyRating.BAD)
-    return found
+async def disliked(scene: Scene, reply: str) -> Message:
+    """A reply of Mira's with a thumb down and no word."""
+    message = await add_message(scene, Role.ASSISTANT, reply)
+    await scene.services.feedback.rate_reply(message.id, ReplyRating.BAD)
+    return message
 
 
 async def test_a_reply_not_liked_without_a_word_is_shown_as_that_and_the_reason_can_be_written(tmp_path: Path):
     async with opened(tmp_path) as scene:
         page = await objection_page(scene)
         await until(lambda: page.persona_selector.persona_id == "mira")
-        (reply,) = await disliked(scene, "Well, well, well, little one.")
+        reply = await disliked(scene, "Well, well, well, little one.")
         await until(lambda: [one.text for one in page.rows.visible_rows] == ["“Well, well, well, little one.”"])
         assert [one.reason for one in page.rows.visible_rows] == [""]
 
@@ -117,21 +101,10 @@ async def test_a_reply_not_liked_without_a_word_is_shown_as_that_and_the_reason_
         assert await scene.services.feedback.collect_remarks("mira") == []
 
 
-async def test_it_leads_to_the_reply(tmp_path: Path):
-    async with opened(tmp_path) as scene:
-        (reply,) = await disliked(scene, "Well, well.")
-        page = await objection_page(scene)
-        await until(page.button("Go to message").isEnabled)
-
-        QTest.mouseClick(page.button("Go to message"), Qt.MouseButton.LeftButton)
-
-        await until(lambda: scene.page is None and scene.session.guid == reply.session_id)
-
-
 async def test_memories_and_replies_are_listed_together_and_filtered_by_kind(tmp_path: Path):
     async with opened(tmp_path) as scene:
         await objected(scene, "Shall we eat?", "Tomas hates marmalade.")
-        await disliked(scene, "Well, well.")
+        reply = await disliked(scene, "Well, well.")
         page = await objection_page(scene)
         await until(lambda: page.rows.row_total == 2)
 
@@ -140,3 +113,5 @@ async def test_memories_and_replies_are_listed_together_and_filtered_by_kind(tmp
         page.table.select_row(page.rows.visible_rows[0].key)
         assert not page.button("Mark as relevant").isEnabled()
         assert page.button("Give reason…").isEnabled()
+        page.button("Go to message").click()
+        await until(lambda: scene.page is None and scene.session.guid == reply.session_id)

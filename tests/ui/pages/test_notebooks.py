@@ -46,15 +46,15 @@ def take_back(scene: Scene) -> None:
     next(button for button in buttons if button.text() == "Undo").click()
 
 
-def choose(page: NotebookPage, name: str) -> None:
+async def choose(page: NotebookPage, name: str) -> None:
     assert page.table.select_row(name)
+    await until(lambda: page.editor.text.startswith(f"# {name.title()}"))
 
 
 async def test_a_notebook_is_shown_as_its_text_and_what_is_typed_is_kept(tmp_path: Path):
     async with written(tmp_path) as (scene, page):
-        choose(page, "cooking")
-        await until(lambda: page.editor.text.startswith("# Cooking"))
-        QTest.mouseClick(page.button("Edit"), Qt.MouseButton.LeftButton)
+        await choose(page, "cooking")
+        page.button("Edit").click()
         assert page.editor.isVisible()
         cursor = page.editor.textCursor()
         cursor.movePosition(cursor.MoveOperation.End)
@@ -71,8 +71,7 @@ async def test_a_notebook_is_shown_as_its_text_and_what_is_typed_is_kept(tmp_pat
 
 async def test_dates_are_written_out_for_reading_and_stay_as_they_are_in_the_file(tmp_path: Path):
     async with written(tmp_path) as (scene, page):
-        choose(page, "cooking")
-        await until(lambda: page.reader.toPlainText().startswith("Cooking"))
+        await choose(page, "cooking")
         path = scene.services.paths.notebooks / "mira" / "cooking.md"
 
         today = QLocale().toString(QDate.currentDate(), "d MMM yyyy")
@@ -82,8 +81,7 @@ async def test_dates_are_written_out_for_reading_and_stay_as_they_are_in_the_fil
 
 async def test_what_another_program_writes_is_shown_and_what_is_typed_meanwhile_stays(tmp_path: Path):
     async with written(tmp_path) as (scene, page):
-        choose(page, "cooking")
-        await until(lambda: page.editor.text.startswith("# Cooking"))
+        await choose(page, "cooking")
         path = scene.services.paths.notebooks / "mira" / "cooking.md"
         QTest.keyClicks(page.editor, "Mine. ")
         path.write_text(path.read_text(encoding="utf-8") + "- Theirs\n", encoding="utf-8")
@@ -123,17 +121,15 @@ async def test_a_new_one_is_made_by_keyboard(tmp_path: Path):
 
 async def test_a_renamed_one_keeps_its_lines_and_can_be_called_as_before(tmp_path: Path):
     async with written(tmp_path) as (scene, page):
-        choose(page, "garden")
+        await choose(page, "garden")
         page.button("Rename…").click()
         dialog = await scene.dialog()
         assert isinstance(dialog, NotebookTitleDialog)
         QTest.keyClicks(dialog.field, "Allotment")
         dialog.accept()
-        await until(lambda: page.notebook_name == "allotment")
-        await until(lambda: "The well runs dry." in page.editor.text)
+        await until(lambda: page.notebook_name == "allotment" and "The well runs dry." in page.editor.text)
 
         take_back(scene)
-
         await until(lambda: titles(page) == ["Cooking", "Garden"])
 
 
@@ -146,13 +142,12 @@ async def test_two_become_one_and_two_again(tmp_path: Path):
         await until(lambda: all(line in page.editor.text for line in (*RICE, "Quinces are ripe.")))
 
         take_back(scene)
-
         await until(lambda: titles(page) == ["Cooking", "Garden"])
 
 
 async def test_a_short_one_cannot_be_parted_a_longer_one_can(tmp_path: Path):
     async with written(tmp_path) as (scene, page):
-        choose(page, "cooking")
+        await choose(page, "cooking")
         assert not page.button("Split").isEnabled()
         more = [Conclusion(f"The bread number {number} wants rye.", now().date()) for number in range(5)]
         await scene.services.notebooks.add_conclusions("mira", "cooking", more)
@@ -166,7 +161,7 @@ async def test_a_short_one_cannot_be_parted_a_longer_one_can(tmp_path: Path):
 
 async def test_a_deleted_one_lies_in_the_trash_and_can_be_taken_back(tmp_path: Path):
     async with written(tmp_path) as (scene, page):
-        choose(page, "cooking")
+        await choose(page, "cooking")
         page.table.setFocus()
         QTest.keyClick(page.table, Qt.Key.Key_Delete)
         await until(lambda: titles(page) == ["Garden"])
@@ -197,7 +192,7 @@ async def test_a_split_is_taken_back_for_its_persona_even_if_another_was_chosen_
         notebooks = scene.services.notebooks
         more = [Conclusion(f"The bread number {number} wants rye.", now().date()) for number in range(5)]
         await notebooks.add_conclusions("mira", "cooking", more)
-        choose(page, "cooking")
+        await choose(page, "cooking")
         await until(page.button("Split").isEnabled)
         page.button("Split").click()
         await until(begun.is_set)
@@ -221,9 +216,8 @@ async def test_a_notebook_of_the_same_name_stays_if_its_persona_is_chosen_during
     begun, may_go_on = hold(monkeypatch, NotebookService, "save_edit")
     async with written(tmp_path) as (scene, page):
         await scene.services.notebooks.create("tamsin", "Garden", [Conclusion("The beans climb.", now().date())])
-        choose(page, "garden")
-        await until(lambda: page.editor.text.startswith("# Garden"))
-        QTest.mouseClick(page.button("Edit"), Qt.MouseButton.LeftButton)
+        await choose(page, "garden")
+        page.button("Edit").click()
         QTest.keyClicks(page.editor, "- Typed")
         page.button("Delete").click()
         await until(begun.is_set)
@@ -243,9 +237,8 @@ async def test_what_is_typed_stays_with_its_persona_if_another_has_a_notebook_of
     async with written(tmp_path) as (scene, page):
         notebooks = scene.services.notebooks
         await notebooks.create("tamsin", "Garden", [Conclusion("The beans climb.", now().date())])
-        choose(page, "garden")
-        await until(lambda: page.editor.text.startswith("# Garden"))
-        QTest.mouseClick(page.button("Edit"), Qt.MouseButton.LeftButton)
+        await choose(page, "garden")
+        page.button("Edit").click()
         QTest.keyClicks(page.editor, "- Typed")
 
         page.persona_selector.choose_persona("tamsin")
@@ -271,15 +264,14 @@ async def test_a_file_that_cannot_be_read_is_named(tmp_path: Path):
 
 async def test_a_notebook_is_rendered_until_it_is_to_be_edited(tmp_path: Path):
     async with written(tmp_path) as (_scene, page):
-        choose(page, next(one.name for one in page.rows.visible_rows if one.notebook.title == "Cooking"))
-        await until(lambda: page.reader.toPlainText().startswith("Cooking"))
+        await choose(page, "cooking")
         assert page.reader.isVisible()
         assert page.reader.document().firstBlock().blockFormat().headingLevel() == 1
 
         QTest.mouseDClick(page.reader.viewport(), Qt.MouseButton.LeftButton)
         assert page.editor.isVisible()
         QTest.keyClicks(page.editor, "**Bold** ")
-        QTest.mouseClick(page.button("Edit"), Qt.MouseButton.LeftButton)
+        page.button("Edit").click()
 
         assert page.reader.isVisible()
         assert "Bold" in page.reader.toPlainText()
@@ -305,7 +297,7 @@ def test_a_rendered_notebook_loads_no_image_and_shows_html_as_text(qtbot, tmp_pa
 
 async def test_enter_edits_esc_ends_it_and_f2_renames(tmp_path: Path):
     async with written(tmp_path) as (scene, page):
-        choose(page, "garden")
+        await choose(page, "garden")
         QTest.keyClick(page.table, Qt.Key.Key_Return)
         assert scene.window.focusWidget() is page.editor
         assert page.editor.textCursor().atEnd(), "not before the title"
