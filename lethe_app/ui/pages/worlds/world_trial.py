@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QBoxLayout, QCheckBox, QFrame, QTextEdit
 
 from lethe_app.domain.chat import Message
 from lethe_app.services.worlds.world_trial import TrialEntryResult, TrialInput, TrialOutcome, WorldTrials
-from lethe_app.ui.core.formatting import format_count, format_token_count
+from lethe_app.ui.core.formatting import format_count, format_token_count, truncate_text
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3
 from lethe_app.ui.core.theme import interface_font_size, mix_colours
@@ -92,7 +92,7 @@ class WorldTrialPanel(QFrame):
             Column(tr("Entry"), name, width=212, icon=result_icon),
             Column(tr("Reason"), explain_result, width=0, min_width=120, colour=reason_colour),
             Column(tr("Tokens"), format_tokens, attrgetter("tokens"), 64, is_right_aligned=True),
-            Column(tr("Rate"), format_share, lambda one: one.share or 0.0, 72, is_right_aligned=True),
+            Column(tr("Rate"), format_share, lambda one: one.share or 0.0, 72, 1, is_optional=True, is_right_aligned=True),
         ]
 
     def _build(self) -> None:
@@ -102,7 +102,6 @@ class WorldTrialPanel(QFrame):
         left = build_column(*inputs, spacing=SPACE_2, margins=margins)
         results = (self.summary_label, (self.table, 1), self.full_reason_label)
         self._halves_layout = build_row((left, 4), (build_column(*results, spacing=SPACE_1, margins=margins), 8), parent=self)
-        self.table.setColumnHidden(3, True)
         self.table.setMinimumHeight(96)
 
     def _connect(self) -> None:
@@ -111,7 +110,6 @@ class WorldTrialPanel(QFrame):
         self.message_box.activated.connect(self._on_message_picked)
         for button in (self.ignore_history_check, self.this_world_check, self.repeat_button):
             button.toggled.connect(lambda _on: self.run())
-        self.repeat_button.toggled.connect(lambda is_on: self.table.setColumnHidden(3, not is_on))
         self.table.current_changed.connect(lambda _one: self._highlight_keys())
         self.table.current_changed.connect(lambda _one: self._show_full_reason())
         self.table.opened.connect(self.result_opened)
@@ -133,8 +131,8 @@ class WorldTrialPanel(QFrame):
             self.message_box.clear()
             self.message_box.addItem(self.tr("Custom text"))
             for message in self._messages:
-                text = " ".join(message.content.split())
-                self.message_box.addItem(f"{message.speaker_name}: {text[:70]}{'…' if len(text) > 70 else ''}")
+                text = truncate_text(" ".join(message.content.split()), 70)
+                self.message_box.addItem(f"{message.speaker_name}: {text}")
 
     def run(self) -> None:
         """Run the test now."""
