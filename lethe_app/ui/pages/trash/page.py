@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from math import ceil
 from operator import attrgetter
 from typing import Any
@@ -109,7 +110,7 @@ class TrashPage(RecordPage[Trashed]):
         self._trash, self._library = trash, library
         self._names: dict[str, str] = {}
         self.hint = build_small_label("")
-        kinds = [Chip[Trashed](kind, format_kind(kind), lambda item, kind=kind: item.kind is kind) for kind in TrashKind]
+        kinds = [Chip[Trashed](kind, format_kind(kind), partial(_is_of_kind, kind)) for kind in TrashKind]
         self.build_list(
             RecordSpec(
                 name=self.tr("Trash"),
@@ -248,3 +249,7 @@ class TrashPage(RecordPage[Trashed]):
             sessions_text = format_count(session_count, self.tr("{n} conversation"), self.tr("{n} conversations"))
             text += " " + self.tr("This also deletes {count} and everything the personas remember.").format(count=sessions_text)
         return ConfirmDialog(self._context.dialog_parent, title, text, button.format(what=description), is_final=True)
+
+
+def _is_of_kind(kind: TrashKind, item: Trashed) -> bool:
+    return item.kind is kind
