@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import partial
 from operator import attrgetter
-from pathlib import Path
 
 from PySide6.QtCore import QPoint, QSignalBlocker, Signal
 from PySide6.QtWidgets import QPushButton, QWidget
@@ -137,7 +136,7 @@ class WorldList(QWidget):
         chosen = await ask_where_to_save(self._context.dialog_parent, title.format(name=world.name), file_name, kind)
         if chosen is None:
             return
-        target: Path = chosen[0]
+        target, _filter = chosen
         await self._worlds.export_world(world, target)
         self._context.notifier.notify(
             self.tr("{name} was exported to “{file}”.").format(name=world.name, file=target.name),
