@@ -107,8 +107,8 @@ LONG_PATTERNS = 4
 LONG_WORD_LISTS = 27
 """How many are left over of patterns and of word lists that are longer; the numbers may only fall."""
 BUDGET: dict[str, tuple[int, int, int]] = {
-    "ui": (28249, 3366, 385),
-    "services": (14978, 1622, 285),
+    "ui": (28058, 3335, 383),
+    "services": (14973, 1622, 285),
     "brain": (8605, 880, 161),
     "storage": (4122, 494, 59),
     "llm": (3604, 406, 70),
