@@ -1,17 +1,18 @@
-"""Selection of due tasks, and execution of a run so that it is recorded however it ends."""
+"""Selection of due tasks, and execution of their code, which may be that of a plug-in and fail in any way."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
+from functools import partial
+from typing import TypeVar
 
 from lethe_app.agents.budget import CLOCK_TOLERANCE, BudgetSpent, DailyBudget
 from lethe_app.agents.registry import RegisteredTask, Registry
-from lethe_app.agents.run_recorder import RunRecorder
 from lethe_app.agents.schedule import end_of, interval_of, is_quiet_hour, next_due_time
 from lethe_app.agents.task import AgentTask, TaskContext, TaskRequirement, TaskResult, TaskView
 from lethe_app.config.settings import Settings
@@ -31,6 +32,8 @@ MAX_OBSERVE_SECONDS = 60.0
 CLOCK_CORRECTION = timedelta(minutes=1)
 """If the clock goes back by more than this, it was corrected, and due times are computed again."""
 OBSERVE_TIMED_OUT = "The check for new work took too long."
+OUT_OF_TIME = "The daily time limit is used up; the task continues another day."
+T = TypeVar("T")
 LOG = logging.getLogger(__name__)
 
 
@@ -150,26 +153,15 @@ class Runtime:
         runs = await self._newest_runs(due_task, moment)
         return next((run for run in runs if run.outcome in {RunOutcome.MADE, RunOutcome.NOTHING}), None)
 
-    async def create_recorder(self, due_task: DueTask, moment: datetime, *, is_requested: bool) -> RunRecorder:
-        """Return the recorder of a run that is about to begin. A run that the user requested has no token limit."""
-        self._last_run_times[due_task.key] = moment
-        run = TaskRun(persona_id=due_task.persona.unique_name, task=due_task.registered.name, began=moment)
-        limit = self.budget.limit
-        if is_requested or not limit.tokens:
-            return RunRecorder(self._runs, run)
-        tokens_left = limit.tokens - (await self.budget.usage_today(due_task.persona.unique_name, moment)).tokens
-        return RunRecorder(self._runs, run, lambda tokens: tokens < tokens_left)
+    async def remaining_budget(self, persona_id: str, moment: datetime) -> tuple[int | None, float]:
+        """Return how many tokens (None: any number) and how many seconds a run of a persona may use."""
+        limit, used = self.budget.limit, await self.budget.usage_today(persona_id, moment)
+        seconds = limit.minutes * 60 - used.time.total_seconds() if limit.minutes else MAX_RUN_SECONDS
+        return limit.tokens - used.tokens if limit.tokens else None, min(max(seconds, 0.0), MAX_RUN_SECONDS)
 
-    async def time_left(self, due_task: DueTask, moment: datetime) -> float:
-        """Return the number of seconds that a run may take."""
-        limit = self.budget.limit
-        if not limit.minutes:
-            return MAX_RUN_SECONDS
-        time_used = (await self.budget.usage_today(due_task.persona.unique_name, moment)).time
-        return min(max(limit.minutes * 60 - time_used.total_seconds(), 0.0), MAX_RUN_SECONDS)
-
-    def reset_due_time(self, run: TaskRun) -> None:
-        """Discard the cached due time of the run's task."""
+    def record_run(self, run: TaskRun) -> None:
+        """Take note of a run, and discard the cached due time of its task."""
+        self._last_run_times[run.persona_id, run.task] = run.began
         self._not_before.pop((run.persona_id, run.task), None)
 
     async def _newest_runs(self, due_task: DueTask, moment: datetime) -> list[TaskRun]:
@@ -197,43 +189,34 @@ def sort_by_last_run(due_tasks: Sequence[DueTask], last_run_times: dict[tuple[st
 
 async def has_work(task: AgentTask, view: TaskView) -> bool:
     """Return whether the task's `observe` found something to do. Raise LetheError if it fails, whatever it raises."""
+    return bool(await _run_guarded(task, partial(task.observe, view), MAX_OBSERVE_SECONDS, LetheError(OBSERVE_TIMED_OUT)))
+
+
+async def execute_task(task: AgentTask, context: TaskContext, seconds: float) -> TaskResult:
+    """Execute a task. Raise LetheError if it fails, whatever it raises, and BudgetSpent when `seconds`, the rest of the day's
+    budget, are over.
+    """
+    is_limited = seconds < MAX_RUN_SECONDS
+    error = BudgetSpent(OUT_OF_TIME) if is_limited else LetheError("The task took longer than an hour.")
+    result: object = await _run_guarded(task, partial(task.execute, context), seconds, error)
+    if not isinstance(result, TaskResult):
+        raise LetheError("The task ended without a result.")
+    return result
+
+
+async def _run_guarded(task: AgentTask, work: Callable[[], Awaitable[T]], seconds: float, timeout_error: LetheError) -> T:
+    """Return the result of code of a task. Raise LetheError if it fails, and `timeout_error` after `seconds`."""
     try:
-        async with asyncio.timeout(MAX_OBSERVE_SECONDS) as timeout:
-            return bool(await task.observe(view))
+        async with asyncio.timeout(seconds) as timeout:
+            return await work()
     except LetheError:
         raise
     except BaseException as error:
         if _must_propagate(error):
             raise
-        is_timed_out = isinstance(error, TimeoutError) and timeout.expired()
-        raise LetheError(OBSERVE_TIMED_OUT if is_timed_out else _describe_failure(task, error)) from error
-
-
-async def execute_run(
-    task: AgentTask, context: TaskContext, recorder: RunRecorder, seconds: float, outcome_if_cancelled: Callable[[], RunOutcome]
-) -> TaskRun:
-    """Execute one run and record its beginning and its end. If it is cancelled, `outcome_if_cancelled` returns the outcome."""
-    try:
-        await recorder.save()
-        async with asyncio.timeout(seconds) as timeout:
-            result: object = await task.execute(context)
-    except BaseException as error:
-        if isinstance(error, asyncio.CancelledError) and _must_propagate(error):
-            return await recorder.close(outcome_if_cancelled())
-        if _must_propagate(error):
-            raise
-        outcome, trouble = RunOutcome.FAILED, ""
         if isinstance(error, TimeoutError) and timeout.expired():
-            trouble = "The task took longer than an hour."
-            if seconds < MAX_RUN_SECONDS:
-                outcome, trouble = RunOutcome.GAVE_WAY, "The daily time limit is used up; the task continues another day."
-        elif isinstance(error, LetheError):
-            outcome = RunOutcome.GAVE_WAY if isinstance(error, BudgetSpent) else RunOutcome.FAILED
-            trouble = error.message
-        return await recorder.close(outcome, trouble=trouble or _describe_failure(task, error))
-    if not isinstance(result, TaskResult):
-        return await recorder.close(RunOutcome.FAILED, trouble="The task ended without a result.")
-    return await recorder.close(result.outcome, result.summary, made=result.made)
+            raise timeout_error from error
+        raise LetheError(_describe_failure(task, error)) from error
 
 
 def _must_propagate(error: BaseException) -> bool:

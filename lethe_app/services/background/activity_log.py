@@ -1,19 +1,18 @@
-"""Log of background work that is not a task, such as notebooks: shown in the same list, with its cost and a stop button."""
+"""Log of background work, of tasks and of other work such as notebooks: what runs, with its cost and a way to stop it."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import partial
 from uuid import UUID
 
-from lethe_app.agents.budget import DailyBudget, midnight, sum_usage
-from lethe_app.agents.run_recorder import RunRecorder
-from lethe_app.agents.task import TaskResult
-from lethe_app.domain.agent_runs import RunOutcome, TaskRun
+from lethe_app.agents.budget import BudgetSpent, DailyBudget, midnight, sum_usage
+from lethe_app.agents.task import NOTHING, TaskResult
+from lethe_app.domain.agent_runs import ProducedRecord, RunOutcome, TaskRun
 from lethe_app.domain.chat import ChatSession, PartState
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import MadeBy
@@ -39,6 +38,8 @@ class BackgroundWork:
     """True if it is listed while it runs; other work is shown elsewhere."""
     cancelled_outcome: RunOutcome = RunOutcome.LOST
     """Outcome that is recorded when it is cancelled."""
+    grace: float | None = None
+    """Seconds to wait for it after its cancellation; None waits until it has ended."""
 
 
 ARCHIVE = BackgroundWork("archive", "Archiving", counts=False, is_shown=False, cancelled_outcome=RunOutcome.GAVE_WAY)
@@ -51,85 +52,133 @@ ENRICHMENT = BackgroundWork("enrichment", "Filing of memories")
 WORK_BY_NAME = {one.name: one for one in (ARCHIVE, RESEARCH, NOTEBOOKS, MOODS, ENRICHMENT)}
 UPKEEP = frozenset(one.name for one in (ARCHIVE, NOTEBOOKS, MOODS, ENRICHMENT))
 """Names of the work that is done for every persona, also for those without background activity."""
+DID_NOT_STOP = "The task did not stop when it was asked to."
 NOT_COUNTED = frozenset(one.name for one in WORK_BY_NAME.values() if not one.counts)
 
 
-@dataclass(frozen=True)
-class RunningTask:
-    """Run in progress."""
-
-    run: TaskRun
-    title: str
-    persona: str
-    """Name of the persona."""
-    step: str = ""
-    """Current step."""
-    is_requested: bool = False
-    """True if the user requested it: it is then not cancelled when the user comes back."""
-
-
 class ActivityEntry:
-    """Piece of background work in progress."""
+    """Run in progress: its record and what is shown of it. The record is always on disk, so that an aborted program leaves a
+    correct one.
+    """
 
     def __init__(
-        self, work: BackgroundWork, running_task: RunningTask, recorder: RunRecorder, on_change: Callable[[], None]
+        self,
+        work: BackgroundWork,
+        owner: tuple[str, str],
+        task_runs: TaskRuns,
+        on_change: Callable[[], None],
+        *,
+        is_requested: bool = False,
+        token_limit: int | None = None,
     ) -> None:
-        self.work, self.running_task = work, running_task
-        self.recorder, self._on_change = recorder, on_change
+        """Create a run that has not begun; `owner` is the persona's id and name. With `is_requested`, the user requested it: it
+        is then not cancelled when the user comes back. Without `token_limit` it may use any number of tokens.
+        """
+        persona_id, self.persona = owner
+        self.run = TaskRun(persona_id=persona_id, task=work.name, began=now())
+        self.work, self.title, self.step, self.is_requested = work, work.title, "", is_requested
+        self._task_runs, self._on_change, self._token_limit = task_runs, on_change, token_limit
         self._task: asyncio.Task[TaskResult] | None = None
-        self.is_stopped = False
+        self._outcome_if_cancelled: RunOutcome | None = None
+        self._has_ended = asyncio.Event()
+        """Set when the action has ended, or is not waited for any longer."""
+
+    # Record
+
+    async def save(self) -> None:
+        """Store the record as it is now."""
+        await self._task_runs.save_run(self.run)
+
+    def add_tokens(self, tokens: int) -> None:
+        """Add tokens to the run's cost; they are stored with the next write."""
+        self.run = self.run.model_copy(update={"tokens": self.run.tokens + tokens})
 
     @property
-    def run_id(self) -> UUID:
-        return self.recorder.run.id
+    def can_spend(self) -> bool:
+        """Return whether the run may use more tokens."""
+        return self._token_limit is None or self.run.tokens < self._token_limit
 
-    @property
-    def tokens(self) -> int:
-        """Return the tokens evaluated and generated so far."""
-        return self.recorder.run.tokens
+    async def add_result(self, result: ProducedRecord) -> None:
+        """Record a result, once."""
+        if result not in self.run.made:
+            await self.set_results((*self.run.made, result))
+
+    async def set_results(self, results: Iterable[ProducedRecord]) -> None:
+        """Record these results, each once, in place of all recorded before."""
+        self.run = self.run.model_copy(update={"made": tuple(dict.fromkeys(results))})
+        await self.save()
+
+    async def close(self, outcome: RunOutcome, trouble: str = "", result: TaskResult = NOTHING) -> TaskRun:
+        """Record the end of the run, even if the caller is cancelled, and return its record."""
+        all_results = tuple(dict.fromkeys((*self.run.made, *result.made)))
+        values = {"outcome": outcome, "ended": now(), "summary": result.summary, "trouble": trouble, "made": all_results}
+        self.run = self.run.model_copy(update=values)
+        await asyncio.shield(self.save())
+        return self.run
+
+    # Course
 
     def report_progress(self, step: str) -> None:
         """Show a few words about the current step."""
-        if step != self.running_task.step:
-            self.running_task = replace(self.running_task, step=step)
+        if step != self.step:
+            self.step = step
             self._on_change()
 
-    def stop(self) -> None:
-        """Cancel the work, at the user's request."""
+    def cancel(self, outcome: RunOutcome = RunOutcome.STOPPED) -> None:
+        """Cancel the action; `outcome` is recorded unless it ends in another way."""
+        self._outcome_if_cancelled = outcome
         if self._task is not None:
-            self.is_stopped = True
             self._task.cancel()
+            if self.work.grace is not None:
+                asyncio.get_running_loop().call_later(self.work.grace, self._has_ended.set)
 
     async def run_action(self, action: Callable[[ActivityEntry], Awaitable[TaskResult]]) -> TaskRun:
         """Run the action and record its beginning and end. Raise what the action raises, and CancelledError only if the
-        caller is cancelled, not after `stop`.
+        caller is cancelled, not after `cancel`.
         """
 
         async def run_metered() -> TaskResult:
-            with meter_tokens(self.recorder.add_tokens):
+            await self.save()
+            with meter_tokens(self.add_tokens):
                 return await action(self)
 
-        await self.recorder.save()
-        # A task of its own, so that `stop` can cancel the action without cancelling the caller.
-        self._task = asyncio.get_running_loop().create_task(run_metered())
+        def on_end(ended: asyncio.Task[TaskResult]) -> None:
+            self._has_ended.set()
+            if not ended.cancelled():
+                ended.exception()  # retrieved, or asyncio would log that of an action that is not waited for any longer
+
+        # A task of its own, so that the action can be cancelled without its caller.
+        task = self._task = asyncio.get_running_loop().create_task(run_metered())
+        task.add_done_callback(on_end)
+        if self._outcome_if_cancelled is not None:  # by somebody who was told that it is about to begin
+            self.cancel(self._outcome_if_cancelled)
         try:
-            result = await self._task
+            await self._has_ended.wait()
         except asyncio.CancelledError:
-            self._task.cancel()
-            await asyncio.wait({self._task})
-            run = await self.recorder.close(RunOutcome.STOPPED if self.is_stopped else self.work.cancelled_outcome)
-            if not self.is_stopped:
-                raise
-            return run
-        except Exception as error:
-            message = error.message if isinstance(error, LetheError) else f"The task failed: {type(error).__name__}."
-            await self.recorder.close(RunOutcome.FAILED, trouble=message)
+            if self._outcome_if_cancelled is None:
+                self.cancel(self.work.cancelled_outcome)
+            await self._has_ended.wait()
+            with suppress(Exception):
+                await self._record_end(task)
             raise
-        return await self.recorder.close(result.outcome, result.summary, made=result.made)
+        return await self._record_end(task)
+
+    async def _record_end(self, task: asyncio.Task[TaskResult]) -> TaskRun:
+        if not task.done() or task.cancelled():
+            outcome = self._outcome_if_cancelled or self.work.cancelled_outcome
+            return await self.close(outcome, "" if task.done() else DID_NOT_STOP)
+        try:
+            result = task.result()
+        except Exception as error:
+            outcome = RunOutcome.GAVE_WAY if isinstance(error, BudgetSpent) else RunOutcome.FAILED
+            message = error.message if isinstance(error, LetheError) else f"The task failed: {type(error).__name__}."
+            await self.close(outcome, message)
+            raise
+        return await self.close(result.outcome, result=result)
 
 
 class ActivityLog:
-    """Log of all background work that is not a task. `changed` is emitted for every visible change.
+    """Log of all background work. `changed` is emitted for every visible change.
 
     Its cost counts for a persona's daily budget. Work that the user did not request checks `has_budget_left` before each step.
     Work that the user requested is not refused when the budget is used up: it is recorded, shown and counted, and reduces what
@@ -143,9 +192,9 @@ class ActivityLog:
         self._has_closed_lost_runs = False
 
     @property
-    def running_tasks(self) -> list[RunningTask]:
+    def running_entries(self) -> list[ActivityEntry]:
         """Return the visible work in progress, in the order in which it began."""
-        return [entry.running_task for entry in self._running.values() if entry.work.is_shown]
+        return [entry for entry in self._running.values() if entry.work.is_shown]
 
     async def list_runs(self, limit: int = 100) -> list[TaskRun]:
         """Return the runs of tasks and of other background work, newest first."""
@@ -158,40 +207,37 @@ class ActivityLog:
             self._has_closed_lost_runs = True
             await self._task_runs.mark_lost_runs(frozenset(self._running))
 
-    def stop(self, run_id: UUID) -> None:
-        """Cancel one of them at the user's request; its results so far are kept."""
-        if run_id in self._running:
-            self._running[run_id].stop()
+    def stop(self, run_id: UUID | None = None) -> None:
+        """Cancel one run, or all that are shown, at the user's request; their results so far are kept."""
+        for entry in self.running_entries:
+            if run_id in {None, entry.run.id}:
+                entry.cancel()
 
     def cancel_persona_work(self, persona_id: str) -> None:
         """Cancel the work for a persona that was deleted."""
         for entry in list(self._running.values()):
-            if entry.running_task.run.persona_id == persona_id:
-                entry.stop()
+            if entry.run.persona_id == persona_id:
+                entry.cancel()
 
     async def has_budget_left(self, persona_id: str) -> bool:
         """Return whether the persona has budget left today for work that the user did not request."""
         return await self._budget.can_start_run(persona_id, now())
 
-    async def run_action(
-        self,
-        work: BackgroundWork,
-        owner: tuple[str, str],
-        action: Callable[[ActivityEntry], Awaitable[TaskResult]],
-        *,
-        is_requested: bool = False,
-    ) -> TaskRun:
-        """Run the action and return its record; `owner` is the persona's id and name. Raise what the action raises."""
-        persona_id, persona_name = owner
-        recorder = RunRecorder(self._task_runs, TaskRun(persona_id=persona_id, task=work.name, began=now()))
-        running_task = RunningTask(recorder.run, work.title, persona_name, is_requested=is_requested)
-        entry = ActivityEntry(work, running_task, recorder, lambda: self.changed.notify(None))
-        self._running[entry.run_id] = entry
+    def create_entry(
+        self, work: BackgroundWork, owner: tuple[str, str], *, is_requested: bool = False, token_limit: int | None = None
+    ) -> ActivityEntry:
+        """Return a run that has not begun, with the parameters of `ActivityEntry`."""
+        on_change = partial(self.changed.notify, None)
+        return ActivityEntry(work, owner, self._task_runs, on_change, is_requested=is_requested, token_limit=token_limit)
+
+    async def run_entry(self, entry: ActivityEntry, action: Callable[[ActivityEntry], Awaitable[TaskResult]]) -> TaskRun:
+        """Show the run while its action runs, and return its record. Raise what the action raises."""
+        self._running[entry.run.id] = entry
         self.changed.notify(None)
         try:
             return await entry.run_action(action)
         finally:
-            del self._running[entry.run_id]
+            del self._running[entry.run.id]
             self.changed.notify(None)
 
 
@@ -237,7 +283,8 @@ class ArchiveBudget:
             return await action()
         outcomes: list[bool] = []
         owner = (session.persona_id, session.persona_id)
-        await self._activity_log.run_action(ARCHIVE, owner, partial(self._run_action, session_id, action, outcomes))
+        entry = self._activity_log.create_entry(ARCHIVE, owner)
+        await self._activity_log.run_entry(entry, partial(self._run_action, session_id, action, outcomes))
         return outcomes == [True]
 
     async def _run_action(

@@ -73,14 +73,15 @@ class MemoryEnrichment:
             try:
                 participants = await self._participants.load_for_persona(persona_id)
                 action = partial(self._enrich, participants, pending)
-                await self._activity_log.run_action(ENRICHMENT, (persona_id, participants.persona.name), action)
+                entry = self._activity_log.create_entry(ENRICHMENT, (persona_id, participants.persona.name))
+                await self._activity_log.run_entry(entry, action)
             except FileError:
                 continue  # the persona cannot be read; that is shown where the persona is shown
             except LetheError:
                 break  # the disk or the model; the next round tries again
 
     async def _enrich(self, participants: Participants, pending: Sequence[MemoryUnit], entry: ActivityEntry) -> TaskResult:
-        api = TaskApi(self._services, ENRICHMENT.name, participants, None, entry.recorder, entry.report_progress)
+        api = TaskApi(self._services, participants, None, entry)
         names = (participants.persona.name, participants.user.name)
         filed, added = 0, 0
         for memory in pending:
@@ -97,7 +98,6 @@ class MemoryEnrichment:
             for one in by_answer[1:]:
                 await api.memorize(one)
             filed, added = filed + 1, added + len(by_answer) - 1
-        api.disable()
         return _build_result(filed, added)
 
     async def _remove_mark(self, persona_id: str, memory: MemoryUnit) -> MemoryUnit | None:

@@ -128,7 +128,7 @@ class MoodReader:
         if self._moods.is_enabled_for(participants.persona) and not self._moods.is_static:
             owner = (session.persona_id, participants.persona.name)
             action = partial(self._mood_inference.read_mood, session, participants)
-            await self._activity_log.run_action(MOODS, owner, action)
+            await self._activity_log.run_entry(self._activity_log.create_entry(MOODS, owner), action)
 
     async def _is_eligible(self, session: ChatSession) -> bool:
         """Return whether the session is archived, recent and summarised, and was not read before."""

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
 from uuid import UUID
 
 from lethe_app.agents.budget import Budget, DailyUsage
 from lethe_app.agents.registry import RegisteredTask
-from lethe_app.agents.run_recorder import RunRecorder
-from lethe_app.agents.runtime import MAX_RUN_SECONDS, DueTask, PauseReason, Runtime, execute_run, has_work
-from lethe_app.agents.task import TaskRequirement
+from lethe_app.agents.runtime import MAX_RUN_SECONDS, DueTask, PauseReason, Runtime, execute_task, has_work
+from lethe_app.agents.task import TaskRequirement, TaskResult
 from lethe_app.domain.agent_runs import PlannedTask, RunOutcome, TaskRun
 from lethe_app.domain.clock import now
 from lethe_app.domain.persona import Persona
 from lethe_app.errors import LetheError
-from lethe_app.services.background.activity_log import WORK_BY_NAME, ActivityLog, RunningTask
+from lethe_app.services.background.activity_log import WORK_BY_NAME, ActivityEntry, ActivityLog, BackgroundWork
 from lethe_app.services.background.task_api import ChangeUndo, StoredTaskView, TaskApi, TaskServices
 from lethe_app.services.events import Listeners
-from lethe_app.services.extraction.structured_output import meter_tokens
 from lethe_app.services.participants import ParticipantService
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.scheduling.loop import BackgroundLoop, Idleness
@@ -90,7 +89,7 @@ CHECK_INTERVAL = 5.0
 """Seconds between two checks for due tasks."""
 GRACE = 2.0
 """Seconds to wait for a task after its cancellation. Its context is then disabled, and the task is no longer waited for."""
-NOTHING_TO_DO, DID_NOT_STOP = "There was nothing to do.", "The task did not stop when it was asked to."
+NOTHING_TO_DO = "There was nothing to do."
 UNMET_NEED_MESSAGES = {
     TaskRequirement.MODEL: "The task needs a model that has passed the self-test.",
     TaskRequirement.FACTS: "The task needs a model that is qualified for facts.",
@@ -114,32 +113,29 @@ class BackgroundRunner:
         change_undo: ChangeUndo,
         activity_log: ActivityLog,
     ) -> None:
-        """Create the runner; `activity_log` is the log of other background work, which is shown in the same list."""
+        """Create the runner; `activity_log` shows other background work in the same list."""
         self.changed: Listeners[None] = Listeners()
         self.notices: Listeners[str] = Listeners()
-        self.running_task: RunningTask | None = None
-        """The task that is running; None if there is none."""
         self.registry = runtime.registry
         self._runtime, self._services, self._participants, self._idleness = runtime, services, participants, idleness
         self._session_timeout, self._plugin_failures, self._change_undo = session_timeout, plugin_failures, change_undo
         self._activity_log = activity_log
         self._requested_tasks: list[tuple[str, str]] = []
-        self._task: asyncio.Task[None] | None = None
-        self._outcome_if_cancelled = RunOutcome.GAVE_WAY
-        self._personas: list[Persona] | None = None
+        self._personas: list[Persona] = []
+        self._are_personas_outdated = True
         self.background = BackgroundLoop(self.run_next_task, CHECK_INTERVAL)
         """A running task ends as if the user had come back when it is closed."""
         services.stored.preferences.changed.add(lambda _settings: self._reset_due_times())
         services.stored.library.changed.add(lambda _none: self._reset_due_times())
-        services.stored.library.deleted.add(self._on_persona_deleted)
+        services.stored.library.deleted.add(activity_log.cancel_persona_work)
         activity_log.changed.add(self.changed.notify)
 
     # User interface
 
     @property
-    def all_running(self) -> list[RunningTask]:
-        """Return the running task and other running background work."""
-        return [*([self.running_task] if self.running_task is not None else []), *self._activity_log.running_tasks]
+    def running_task(self) -> ActivityEntry | None:
+        """Return the run of the task in progress; None if there is none."""
+        return next((entry for entry in self._activity_log.running_entries if entry.work.name not in WORK_BY_NAME), None)
 
     def title_of(self, task: str) -> str:
         """Return the display title of a task, or its name if it is not installed any more."""
@@ -187,14 +183,6 @@ class BackgroundRunner:
             self._requested_tasks.append((persona_id, task))
         self.background.wake()
 
-    def stop(self, run_id: UUID | None = None) -> None:
-        """Cancel one run, or all of them, at the user's request."""
-        for running_task in self.all_running:
-            if run_id in {None, running_task.run.id}:
-                self._activity_log.stop(running_task.run.id)
-        if self.running_task is not None and run_id in {None, self.running_task.run.id}:
-            self._cancel_run(RunOutcome.STOPPED)
-
     async def undo(self, run_id: UUID) -> None:
         """Undo a run. Raise StorageError or FileError."""
         if await self._change_undo.undo(run_id):
@@ -210,7 +198,8 @@ class BackgroundRunner:
             self.background.wake()
         elif self.pause_reason is None:
             await self._session_timeout.archive_timed_out()
-            if self._personas is None:
+            if self._are_personas_outdated:
+                self._are_personas_outdated = False  # before they are read, because they may change meanwhile
                 self._personas = await self._services.stored.library.personas()
             for due_task in await self._runtime.list_due(self._personas, now()):
                 if await self._session_timeout.is_settled(due_task.persona.unique_name) and await self._run_due(due_task):
@@ -251,85 +240,43 @@ class BackgroundRunner:
 
     async def _record_skipped_run(self, due_task: DueTask, outcome: RunOutcome, summary: str = "", trouble: str = "") -> None:
         """Record a run that ended before it began."""
-        recorder = await self._runtime.create_recorder(due_task, now(), is_requested=True)
-        await self._finish_run(due_task.registered, await recorder.close(outcome, summary, trouble))
+        entry = self._create_entry(due_task)
+        await entry.close(outcome, trouble, TaskResult(summary))
+        await self._finish_run(due_task.registered, entry.run)
+
+    def _create_entry(self, due_task: DueTask, *, is_requested: bool = True, token_limit: int | None = None) -> ActivityEntry:
+        task, persona = due_task.registered.task, due_task.persona
+        work = BackgroundWork(task.name, task.title, cancelled_outcome=RunOutcome.GAVE_WAY, grace=GRACE)
+        owner = (persona.unique_name, persona.name)
+        return self._activity_log.create_entry(work, owner, is_requested=is_requested, token_limit=token_limit)
 
     async def _execute_task(self, due_task: DueTask, *, is_requested: bool) -> None:
         moment = now()
         participants = await self._participants.load_for_persona(due_task.persona.unique_name)
-        recorder = await self._runtime.create_recorder(due_task, moment, is_requested=is_requested)
+        token_limit, seconds = None, MAX_RUN_SECONDS
+        if not is_requested:
+            token_limit, seconds = await self._runtime.remaining_budget(due_task.persona.unique_name, moment)
         last_run = await self._runtime.last_run(due_task, moment)
-        context = TaskApi(self._services, due_task.registered.name, participants, last_run, recorder, self._on_progress)
-        seconds = MAX_RUN_SECONDS if is_requested else await self._runtime.time_left(due_task, moment)
         if not is_requested and self.pause_reason is not None:
             return  # the user came back while all this was looked up; from here on they are noticed
-        self._outcome_if_cancelled = RunOutcome.GAVE_WAY
-        # A task of its own, so that a run can be cancelled without ending the loop.
-        self._task = asyncio.get_running_loop().create_task(self._run_metered(due_task, context, recorder, seconds))
-        self._set_running_task(
-            RunningTask(recorder.run, due_task.registered.task.title, participants.persona.name, is_requested=is_requested)
-        )
-        unsubscribe = self._idleness.user_active.add(
-            lambda _none: None if is_requested else self._cancel_run(RunOutcome.GAVE_WAY)
-        )
+        entry = self._create_entry(due_task, is_requested=is_requested, token_limit=token_limit)
+        context = TaskApi(self._services, participants, last_run, entry)
+        unsubscribe = self._idleness.user_active.add(lambda _none: None if is_requested else entry.cancel(RunOutcome.GAVE_WAY))
         try:
-            await self._wait_for_task(self._task)
+            with suppress(LetheError):  # which is recorded
+                action = partial(execute_task, due_task.registered.task, context, seconds)
+                await self._activity_log.run_entry(entry, lambda _entry: action())
         finally:
             unsubscribe()
-            has_ended = self._task.done()
-            context.disable()
-            self._runtime.reset_due_time(recorder.run)
-            self._task = None
-            self._set_running_task(None)
-        # A task that was cancelled before its first step has ended without recording it.
-        trouble = "" if has_ended else DID_NOT_STOP
-        await self._finish_run(due_task.registered, await recorder.close(self._outcome_if_cancelled, trouble=trouble))
-
-    async def _wait_for_task(self, task: asyncio.Task[None]) -> None:
-        """Wait until the task ends, or for `GRACE` seconds once it was cancelled. Raise what it raises."""
-        try:
-            # The timeout lets the loop notice a cancellation that the task ignores; `asyncio.wait` itself would not return.
-            while not task.done() and not task.cancelling():
-                await asyncio.wait({task}, timeout=CHECK_INTERVAL)
-        except asyncio.CancelledError:
-            task.cancel()
-            await asyncio.wait({task}, timeout=GRACE)
-            raise
-        await asyncio.wait({task}, timeout=GRACE)
-        if task.done() and not task.cancelled():
-            task.result()
-
-    async def _run_metered(self, due_task: DueTask, context: TaskApi, recorder: RunRecorder, seconds: float) -> None:
-        with meter_tokens(recorder.add_tokens):
-            await execute_run(due_task.registered.task, context, recorder, seconds, lambda: self._outcome_if_cancelled)
+            self._runtime.record_run(entry.run)
+        await self._finish_run(due_task.registered, entry.run)
 
     async def _finish_run(self, registered: RegisteredTask, run: TaskRun) -> None:
-        self._runtime.reset_due_time(run)
+        self._runtime.record_run(run)
         if notice := await self._plugin_failures.record_outcome(registered, run):
             self.notices.notify(notice)
         self.changed.notify(None)
 
-    # Events during a run
-
-    def _on_persona_deleted(self, persona_id: str) -> None:
-        """Cancel the work for a persona that was deleted."""
-        self._activity_log.cancel_persona_work(persona_id)
-        if self.running_task is not None and self.running_task.run.persona_id == persona_id:
-            self._cancel_run(RunOutcome.STOPPED)
-
-    def _cancel_run(self, outcome: RunOutcome) -> None:
-        if self._task is not None:
-            self._outcome_if_cancelled = outcome
-            self._task.cancel()
-
-    def _on_progress(self, step: str) -> None:
-        if self.running_task is not None:
-            self._set_running_task(replace(self.running_task, step=step))
-
-    def _set_running_task(self, running_task: RunningTask | None) -> None:
-        self.running_task = running_task
-        self.changed.notify(None)
-
     def _reset_due_times(self) -> None:
-        self._personas = None
+        self._are_personas_outdated = True
         self._runtime.reset_due_times()

@@ -11,7 +11,6 @@ from typing import Any, TypeVar
 from uuid import UUID, uuid4
 
 from lethe_app.agents.budget import BudgetSpent
-from lethe_app.agents.run_recorder import RunRecorder
 from lethe_app.agents.task import ChangeRefused, may_change
 from lethe_app.brain.llm_schemas.archive import LlmAnswer
 from lethe_app.brain.proactive.user_return import UserReturnInsert
@@ -27,6 +26,7 @@ from lethe_app.domain.persona import Persona
 from lethe_app.domain.recall import RecalledMemory
 from lethe_app.errors import FileError, StorageError
 from lethe_app.prompt.task_prompts import TaskPrompt
+from lethe_app.services.background.activity_log import ActivityEntry
 from lethe_app.services.background.dreams import Dreams
 from lethe_app.services.extraction.structured_output import StructuredOutput
 from lethe_app.services.library import Library
@@ -123,36 +123,23 @@ class StoredTaskView:
 
 
 class TaskApi(StoredTaskView):
-    """Implementation of `agents.task.TaskContext`. It is disabled when the run is over, so that a task that continues
-    regardless can do nothing more.
-    """
+    """Implementation of `agents.task.TaskContext`. A task that continues after the end of its run can do nothing more."""
 
     def __init__(
-        self,
-        services: TaskServices,
-        task: str,
-        participants: Participants,
-        last_run: TaskRun | None,
-        recorder: RunRecorder,
-        on_progress: Callable[[str], None],
+        self, services: TaskServices, participants: Participants, last_run: TaskRun | None, entry: ActivityEntry
     ) -> None:
-        """Create the context; `on_progress` is called with the text of the current step."""
-        super().__init__(services, task, participants, last_run)
-        self._recorder = recorder
-        self._on_progress = on_progress
-        self._is_over = False
-
-    def disable(self) -> None:
-        """Disable the context, because the run is over."""
-        self._is_over = True
+        """Create the context of a run."""
+        super().__init__(services, entry.work.name, participants, last_run)
+        self._entry = entry
+        self.report_progress = entry.report_progress
 
     @property
     def run_id(self) -> UUID:
-        return self._recorder.run.id
+        return self._entry.run.id
 
     async def ask(self, task_prompt: str | TaskPrompt, answer: type[T], **values: str) -> T:
         self._check_running()
-        if not self._recorder.can_spend:
+        if not self._entry.can_spend:
             raise BudgetSpent("The daily token limit is used up; the task continues another day.")
         return await self._services.structured_output.ask(task_prompt, answer, **values)
 
@@ -179,14 +166,16 @@ class TaskApi(StoredTaskView):
         if memory.guid in memories_before:
             self._check_changeable(memories_before[memory.guid])
         planned = build_memory_result(memory)
-        await self._recorder.add_result(
+        await self._entry.add_result(
             planned
         )  # first: what is noted and not there harms nobody, the reverse could not be undone
 
         async def on_stored(record: MemoryUnit) -> None:
             if old := memories_before.get(record.guid):
                 await self._save_change(EDIT_MEMORY, old, record)
-            await self._recorder.replace_result(planned, build_memory_result(record))
+            await self._entry.set_results(
+                build_memory_result(record) if made == planned else made for made in self._entry.run.made
+            )
 
         attributed = memory.model_copy(update={"made_by": memory.made_by or self._task})
         return await self._services.stored.memory.memorize(self._persona_id, attributed, before_store=on_stored)
@@ -195,20 +184,20 @@ class TaskApi(StoredTaskView):
         self._check_running()
         old = await self._load_changeable(memory.guid)
         await self._save_change(EDIT_MEMORY, old, memory)
-        await self._recorder.add_result(build_memory_result(memory))
+        await self._entry.add_result(build_memory_result(memory))
         await self._services.stored.memory.edit(memory, old.made_by)
 
     async def forget_memory(self, guid: UUID) -> None:
         self._check_running()
         old = await self._load_changeable(guid)
         change = await self._save_change(FORGET_MEMORY, old, None)
-        await self._recorder.add_result(ProducedRecord(kind=ProducedKind.CHANGE, id=str(change.id), title=title_of(old)))
+        await self._entry.add_result(ProducedRecord(kind=ProducedKind.CHANGE, id=str(change.id), title=title_of(old)))
         await self._services.stored.memory.forget_memory(guid)
 
     async def leave_note(self, info: str, uid: str = "") -> None:
         self._check_running()
         note = UserReturnInsert(id=uuid4(), uid=uid or self._task, info=info)
-        await self._recorder.add_result(ProducedRecord(kind=ProducedKind.NOTE, id=str(note.id), title=info))
+        await self._entry.add_result(ProducedRecord(kind=ProducedKind.NOTE, id=str(note.id), title=info))
         await self._services.proactive.add_note(self._persona_id, note)
 
     async def save_finding(self, key: str, text: str, addresses: Sequence[str] = ()) -> None:
@@ -229,7 +218,7 @@ class TaskApi(StoredTaskView):
             EDIT_PERSONA, json.dumps(old_values, ensure_ascii=False), json.dumps(new_values, ensure_ascii=False)
         )
         await self._services.changes.save_changes(change)
-        await self._recorder.add_result(ProducedRecord(kind=ProducedKind.PERSONA, id=self._persona_id, title=self.persona.name))
+        await self._entry.add_result(ProducedRecord(kind=ProducedKind.PERSONA, id=self._persona_id, title=self.persona.name))
         await self._services.stored.library.save_persona(new)
 
     async def save_state(self, state: Mapping[str, object]) -> None:
@@ -238,11 +227,7 @@ class TaskApi(StoredTaskView):
 
     async def record_result(self, made: ProducedRecord) -> None:
         self._check_running()
-        await self._recorder.add_result(made)
-
-    def report_progress(self, step: str) -> None:
-        if not self._is_over:
-            self._on_progress(step)
+        await self._entry.add_result(made)
 
     async def _load_changeable(self, guid: UUID) -> MemoryUnit:
         """Return a memory of this persona that a task may change. Raise ChangeRefused."""
@@ -269,7 +254,7 @@ class TaskApi(StoredTaskView):
         return RecordedChange(run_id=self.run_id, persona_id=self._persona_id, at=now(), state=ChangeState.APPLIED, **values)
 
     def _check_running(self) -> None:
-        if self._is_over:
+        if self._entry.run.outcome is not None:
             raise ChangeRefused("This run has already ended.")
 
 

@@ -17,7 +17,6 @@ from contextlib import asynccontextmanager, suppress
 from functools import partial
 from uuid import UUID
 
-from lethe_app.agents.run_recorder import RunRecorder
 from lethe_app.agents.task import TaskResult
 from lethe_app.brain.notebooks import document as writing
 from lethe_app.brain.notebooks.document import Notebook
@@ -104,14 +103,14 @@ class NotebookUndo:
         """Record what the body writes into the persona's notebooks in this run, even if an error interrupts it."""
         before = json.dumps(await self._notebooks.load_texts(persona_id), ensure_ascii=False)
         values = {"what": NOTEBOOK_CHANGE, "reason": NOTEBOOKS.name, "before": before, "after": ""}
-        change = RecordedChange(run_id=entry.run_id, persona_id=persona_id, state=ChangeState.PROPOSED, **values)
+        change = RecordedChange(run_id=entry.run.id, persona_id=persona_id, state=ChangeState.PROPOSED, **values)
         self._open_changes.add(change.id)
         await self._changes.save_changes(change)
         try:
             yield
         finally:
             for made in await self._complete(change):
-                await entry.recorder.add_result(made)
+                await entry.add_result(made)
 
     async def _complete(self, change: RecordedChange) -> list[ProducedRecord]:
         """Record the texts that have changed since a change was proposed; return the written notebooks."""
@@ -241,7 +240,7 @@ class ConclusionWriter:
         if entry is None:
             extraction = await self._conclusions.collect_conclusions(conversation)
             return await self._filer.write_conclusions(conversation, extraction)
-        record_facts = partial(_record_facts, entry.recorder, entry.recorder.run.made)
+        record_facts = partial(_record_facts, entry, entry.run.made)
         extraction = await self._conclusions.collect_conclusions(conversation, record_facts)
         await record_facts(extraction.learnt)  # not those that were known
         if not extraction.conclusions:
@@ -250,10 +249,10 @@ class ConclusionWriter:
             return await self._filer.write_conclusions(conversation, extraction)
 
 
-async def _record_facts(recorder: RunRecorder, earlier: Sequence[ProducedRecord], facts: Sequence[ExtractedFact]) -> None:
+async def _record_facts(entry: ActivityEntry, earlier: Sequence[ProducedRecord], facts: Sequence[ExtractedFact]) -> None:
     """Record facts as results of a run after its `earlier` ones, in place of all others."""
     records = [ProducedRecord(kind=ProducedKind.FACT, id=str(fact.guid), title=fact.fact) for fact in facts]
-    await recorder.set_results((*earlier, *records))
+    await entry.set_results((*earlier, *records))
 
 
 class NotebookWriter:
@@ -311,7 +310,8 @@ class NotebookWriter:
             return 0
         owner = persona_id, (await self._library.persona(persona_id)).name
         sessions_read: list[SessionSummary] = []
-        await self._activity_log.run_action(NOTEBOOKS, owner, partial(self._read_sessions, persona_id, ready, sessions_read))
+        entry = self._activity_log.create_entry(NOTEBOOKS, owner)
+        await self._activity_log.run_entry(entry, partial(self._read_sessions, persona_id, ready, sessions_read))
         await self._conclusion_writer.revise_lines(persona_id)  # a model repeats what an older conversation stated
         return len(sessions_read)
 
@@ -332,7 +332,7 @@ class NotebookWriter:
             sessions_read.append(session)
             written += names
             await self._progress.mark_read(persona_id, session)
-            await entry.recorder.save()  # with what it cost, for the question whether there is something left
+            await entry.save()  # with what it cost, for the question whether there is something left
         return _build_result(len(sessions_read), list(dict.fromkeys(written)))
 
     def _must_wait(self, persona_id: str, session: SessionSummary) -> bool:

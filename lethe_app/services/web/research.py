@@ -101,7 +101,7 @@ class ResearchService:
     def stop(self) -> None:
         """Stop the inquiry in progress; its findings are kept."""
         if self._activity is not None:
-            self._activity.stop()
+            self._activity.cancel()
         elif self._task is not None:
             self._task.cancel()
 
@@ -157,7 +157,8 @@ class ResearchService:
 
     async def _run(self, inquiry: Inquiry, owner: tuple[str, str], user_name: str) -> None:
         try:
-            await self._activity_log.run_action(RESEARCH, owner, partial(self._research, inquiry, user_name), is_requested=True)
+            entry = self._activity_log.create_entry(RESEARCH, owner, is_requested=True)
+            await self._activity_log.run_entry(entry, partial(self._research, inquiry, user_name))
         except asyncio.CancelledError:
             await self._finish(InquiryState.STOPPED, "Stopped.")
         except LetheError as error:
@@ -175,13 +176,13 @@ class ResearchService:
         async def store_progress(updated: Inquiry) -> None:
             activity.report_progress(f"“{inquiry.topic}”: {updated.doing}")
             if updated.findings:
-                await activity.recorder.add_result(
-                    ProducedRecord(kind=ProducedKind.REPORT, id=str(inquiry.id), title=inquiry.topic)
-                )
+                await activity.add_result(ProducedRecord(kind=ProducedKind.REPORT, id=str(inquiry.id), title=inquiry.topic))
             await self._save_inquiry(updated)
 
         task_model = self._task_model if self._is_model_qualified() else None
-        research = DeepResearch(self._web_reader, task_model, self._task_model.count, store_progress, lambda: activity.tokens)
+        research = DeepResearch(
+            self._web_reader, task_model, self._task_model.count, store_progress, lambda: activity.run.tokens
+        )
         try:
             finished = await research.run(inquiry, user_name)
         except asyncio.CancelledError:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from lethe_app.composition.app_services import AppServices
     from lethe_app.domain.web import OutgoingRequest
-    from lethe_app.services.background.activity_log import RunningTask
+    from lethe_app.services.background.activity_log import ActivityEntry
     from lethe_app.services.scheduling.loop import BackgroundLoop
     from lethe_app.ui.core.file_transfers import FileTransfers
     from lethe_app.ui.shell.main_window import MainWindow
@@ -65,10 +65,10 @@ class BackgroundActivityController(Controller):
 
     def refresh_activities(self) -> None:
         """Show the current activities in the status line and in the list."""
-        running = [(one, self._format_run(one)) for one in self._services.background_runner.all_running]
+        running = [(one, self._format_run(one)) for one in self._services.activity_log.running_entries]
         text = running[0][1] if running else self._archiving_text() or self._indexing_text()
         self._status.show_background(text)
-        stop_run = self._services.background_runner.stop
+        stop_run = self._services.activity_log.stop
         runs = [
             self._create_activity(f"away {one.run.id}", title, one.step, stop=partial(stop_run, one.run.id))
             for one, title in running
@@ -81,8 +81,8 @@ class BackgroundActivityController(Controller):
         activities = [*self._list_model_loading(), *self._list_downloads(), *transfers, *runs, *others]
         self._window.sidebar.activity_button.show_activities(activities)
 
-    def _format_run(self, running_task: RunningTask) -> str:
-        return self.tr("{name}: {task}").format(name=running_task.persona, task=running_task.title)
+    def _format_run(self, entry: ActivityEntry) -> str:
+        return self.tr("{name}: {task}").format(name=entry.persona, task=entry.title)
 
     def _start_rebuild(self) -> None:
         """Rebuild the memory index; the action is disabled meanwhile."""

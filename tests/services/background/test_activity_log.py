@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -81,7 +81,13 @@ async def looking_up(services: AppServices, tmp_path: Path, *answers: object, **
 
 
 async def found_out(services: AppServices) -> None:
-    await until(lambda: services.research.running is None and not services.background_runner.all_running)
+    await until(lambda: services.research.running is None and not services.activity_log.running_entries)
+
+
+async def run_notebooks(services: AppServices, action: Callable[[ActivityEntry], Awaitable[TaskResult]]) -> TaskRun:
+    """Work of the kind that writes notebooks, which does this."""
+    entry = services.activity_log.create_entry(NOTEBOOKS, (MIRA, "Mira"))
+    return await services.activity_log.run_entry(entry, action)
 
 
 # notebooks
@@ -209,15 +215,15 @@ async def test_stopped_by_the_user_it_ends_and_nothing_else_does(services: AppSe
         await asyncio.Event().wait()
         return NOTHING
 
-    work = asyncio.create_task(services.activity_log.run_action(NOTEBOOKS, (MIRA, "Mira"), for_ever))
+    work = asyncio.create_task(run_notebooks(services, for_ever))
     await began.wait()
-    (one,) = services.background_runner.all_running
+    (one,) = services.activity_log.running_entries
     assert (one.persona, one.title, one.step) == ("Mira", "Notebooks", "Reading")
 
-    services.background_runner.stop(one.run.id)
+    services.activity_log.stop(one.run.id)
 
     assert (await work).outcome is RunOutcome.STOPPED
-    assert services.background_runner.all_running == []
+    assert services.activity_log.running_entries == []
 
 
 async def test_what_breaks_down_is_told_as_that(services: AppServices):
@@ -225,7 +231,7 @@ async def test_what_breaks_down_is_told_as_that(services: AppServices):
         raise LetheError("The well is dry.")
 
     with pytest.raises(LetheError):
-        await services.activity_log.run_action(NOTEBOOKS, (MIRA, "Mira"), dry)
+        await run_notebooks(services, dry)
 
     (run,) = await kept_runs(services)
     assert (run.outcome, run.trouble) == (RunOutcome.FAILED, "The well is dry.")
@@ -260,12 +266,12 @@ async def test_what_the_user_wants_to_know_is_found_out_whatever_is_left_for_tod
 async def test_it_is_seen_while_it_lasts_and_can_be_stopped_there(services: AppServices, tmp_path: Path):
     async with looking_up(services, tmp_path, PLAN, FOUND, "x " * 4000, delay=0.01):
         await services.research.start_inquiry(MIRA, "The lighthouse of Brenn")
-        await until(lambda: any(one.step.endswith("Writing the report") for one in services.background_runner.all_running))
-        (one,) = services.background_runner.all_running
+        await until(lambda: any(one.step.endswith("Writing the report") for one in services.activity_log.running_entries))
+        (one,) = services.activity_log.running_entries
         assert (one.persona, one.title, one.is_requested) == ("Mira", "Research", True)
         assert one.step == "“The lighthouse of Brenn”: Writing the report"
 
-        services.background_runner.stop()
+        services.activity_log.stop()
         await found_out(services)
 
     (run,) = await kept_runs(services)
@@ -289,7 +295,7 @@ async def test_a_report_can_be_taken_back(services: AppServices, tmp_path: Path)
 async def test_the_tasks_of_a_deleted_persona_end(services: AppServices, tmp_path: Path):
     async with looking_up(services, tmp_path, PLAN, FOUND, "x " * 4000, delay=0.01):
         await services.research.start_inquiry(MIRA, "The lighthouse of Brenn")
-        await until(lambda: services.background_runner.all_running)
+        await until(lambda: services.activity_log.running_entries)
         await services.library.delete_persona(MIRA)
         await found_out(services)
 
@@ -336,7 +342,7 @@ async def test_an_archive_that_is_paused_made_way_and_is_not_shown_twice_while_i
         return bool(await services.task_runs.newest_runs()) and services.archive_queue.progress.session is not None
 
     await until(is_at_it)
-    assert services.background_runner.all_running == []
+    assert services.activity_log.running_entries == []
     await services.archive_queue.background.pause()
 
     assert (await kept_runs(services))[0].outcome is RunOutcome.GAVE_WAY

@@ -14,8 +14,10 @@ from lethe_app.agents.runtime import PauseReason
 from lethe_app.agents.task import NOTHING, TaskContext, TaskRequirement, TaskResult
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.agent_runs import RunOutcome
+from lethe_app.domain.persona import Persona
 from lethe_app.errors import LetheError
 from lethe_app.services.background import runner
+from lethe_app.services.background.activity_log import DID_NOT_STOP
 from tests.conftest import Silence
 from tests.services.past_sessions import trusted
 from tests.services.tasks import (
@@ -201,6 +203,24 @@ async def test_the_internet_is_used_only_when_it_is_allowed(services: AppService
     assert (before, task.began) == (0, 1)
 
 
+async def test_a_persona_that_changes_while_all_are_read_is_read_again(
+    services: AppServices, clock: Clock, monkeypatch: pytest.MonkeyPatch
+):
+    task, read = Scripted(nothing), services.library.personas
+
+    async def change_meanwhile() -> list[Persona]:
+        found = await read()
+        monkeypatch.setattr(services.library, "personas", read)
+        await employ(services, task)
+        return found
+
+    monkeypatch.setattr(services.library, "personas", change_meanwhile)
+    await leave_and_run(services, clock)
+    await services.background_runner.run_next_task()
+
+    assert task.ended == 1
+
+
 async def test_two_personas_take_turns(services: AppServices, clock: Clock):
     order: list[str] = []
 
@@ -301,7 +321,7 @@ async def test_the_user_may_stop_it(services: AppServices, clock: Clock):
         "Waiting for the tide",
     )
 
-    services.background_runner.stop()
+    services.activity_log.stop()
     await looking
     clock.go_on(hours=1)
     await services.background_runner.run_next_task()
@@ -370,7 +390,6 @@ async def test_a_task_that_will_not_end_is_left_alone_with_empty_hands(
     services: AppServices, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(runner, "GRACE", 0.05)
-    monkeypatch.setattr(runner, "CHECK_INTERVAL", 0.05)
     refused: list[str] = []
     may_end = asyncio.Event()
 
@@ -395,7 +414,7 @@ async def test_a_task_that_will_not_end_is_left_alone_with_empty_hands(
     await asyncio.sleep(0.05)
 
     (run,) = await kept_runs(services)
-    assert (run.outcome, run.trouble) == (RunOutcome.GAVE_WAY, runner.DID_NOT_STOP)
+    assert (run.outcome, run.trouble) == (RunOutcome.GAVE_WAY, DID_NOT_STOP)
     assert refused == ["This run has already ended."]
 
 
@@ -408,7 +427,7 @@ async def test_a_task_stopped_before_its_first_step_was_stopped_by_the_user(serv
 
     def stop_at_once(_none: None) -> None:
         if services.background_runner.running_task is not None:
-            services.background_runner.stop()
+            services.activity_log.stop()
 
     await employ(services, Scripted(begin))
     services.background_runner.changed.add(stop_at_once)

@@ -127,7 +127,7 @@ async def test_ended_in_the_middle_of_writing_it_is_recorded_all_the_same(
     reading = asyncio.create_task(services.notebook_writer.write_pending(MIRA))
     await written.wait()
     (run,) = await kept_runs(services)
-    services.background_runner.stop(run.id)
+    services.activity_log.stop(run.id)
     await reading
 
     (run,) = await kept_runs(services)

@@ -9,7 +9,7 @@ from PySide6.QtCore import QCoreApplication, QLocale
 from lethe_app.config.settings import Settings
 from lethe_app.domain.agent_runs import PlannedTask, ProducedKind, TaskRun
 from lethe_app.domain.clock import now
-from lethe_app.services.background.activity_log import RunningTask
+from lethe_app.services.background.activity_log import ActivityEntry
 from lethe_app.ui.core.formatting import format_count, format_token_count
 from lethe_app.ui.core.labels.dates import format_date_time, format_duration, format_time
 
@@ -18,9 +18,9 @@ def _tr(text: str) -> str:
     return QCoreApplication.translate("ActivityPage", text)
 
 
-def format_running_task(running_task: RunningTask) -> str:
+def format_running_entry(entry: ActivityEntry) -> str:
     """Return a running task as “persona: task – progress”."""
-    return " – ".join(filter(None, (f"{running_task.persona}: {running_task.title}", running_task.step)))
+    return " – ".join(filter(None, (f"{entry.persona}: {entry.title}", entry.step)))
 
 
 def format_cost(run: TaskRun) -> str:

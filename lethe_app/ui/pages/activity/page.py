@@ -28,7 +28,7 @@ from lethe_app.ui.pages.activity.labels import (
     explain_hindrance,
     explain_plan,
     format_due,
-    format_running_task,
+    format_running_entry,
     format_spent,
     format_usual_cost,
 )
@@ -148,10 +148,10 @@ class ActivityPage(RecordPage[TaskRun]):
         """Return the command that stops the running task, and that which undoes a run."""
         stop = page_command(
             self.tr("Stop"),
-            self._runner.stop,
+            self._activity_log.stop,
             "stop",
             needs_records=False,
-            is_shown=lambda: bool(self._runner.all_running),
+            is_shown=lambda: bool(self._activity_log.running_entries),
             tooltip=self.tr("Stop the running task and keep its results so far"),
         )
         undo: RecordCommand[TaskRun] = single_command(
@@ -280,7 +280,7 @@ class ActivityPage(RecordPage[TaskRun]):
 
     def format_count(self) -> str:
         """Return what is running, in place of the number of runs."""
-        return "; ".join(map(format_running_task, self._runner.all_running))
+        return "; ".join(map(format_running_entry, self._activity_log.running_entries))
 
     def _choose_list(self) -> None:
         self._has_chosen_list = True

@@ -136,7 +136,7 @@ class DreamPage(RecordPage[DreamRow]):
         return [
             page_command(tr("Dream now"), self.start_dream, "moon", is_primary=True, is_enabled=lambda: not self._is_dreaming),
             page_command(tr("Accept all"), self.accept_all_changes, "check", is_shown=lambda: bool(self._pending)),
-            page_command(tr("Stop"), self._runner.stop, "stop", needs_records=False, is_shown=lambda: self._is_dreaming),
+            page_command(tr("Stop"), self._activity_log.stop, "stop", needs_records=False, is_shown=lambda: self._is_dreaming),
         ]
 
     def _build_detail_commands(self) -> list[RecordCommand[DreamRow]]:
