@@ -46,7 +46,8 @@ from lethe_app.services.tools.builtin_small import build_dice_set, build_time_se
 from lethe_app.services.tools.builtin_web import WebTools
 from lethe_app.services.tools.builtin_working_memory import WorkingMemoryTools
 from lethe_app.services.tools.registry import ToolRegistry, find_tool_sets
-from lethe_app.services.tools.turn_factory import ToolPermissions, ToolTurnFactory
+from lethe_app.services.tools.turn import ToolPermissions
+from lethe_app.services.tools.turn_factory import ToolTurnFactory
 from lethe_app.services.web.chat_lookup import WebLookupService
 from lethe_app.services.web.gate import WebGate
 from lethe_app.services.web.research import ResearchService

@@ -7,6 +7,7 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
+from uuid import UUID
 
 from pydantic import BaseModel, ValidationError
 
@@ -16,9 +17,11 @@ from lethe_app.domain.tools import MALFORMED, CallOutcome, PermissionAnswer, Too
 from lethe_app.errors import LetheError
 from lethe_app.prompt.format.tool_calls import ToolCallDetector
 from lethe_app.services.events import Emit, NoteAdded, ReplyStarted, ToolPermissionRequested, ToolUsed
+from lethe_app.services.preferences import Preferences
 from lethe_app.services.prompting.tool_messages import create_tool_messages
 from lethe_app.services.sessions.reply_writer import ReplyWriter
 from lethe_app.storage.chats.sessions import SessionStore
+from lethe_app.storage.key_value import SessionState
 
 T = TypeVar("T", bound=BaseModel)
 
@@ -56,9 +59,44 @@ MALFORMED_CALL_MESSAGE = (
     "That call could not be understood. Write it as one JSON object with name and arguments, or answer without it."
 )
 
-QuestionListener = Callable[[ToolPermissionRequested | None], None]
-StoreText = Callable[[str, str], Awaitable[str]]
-"""Stores a long text in working memory. Returns its key, or an empty string if the model has no tool to read it."""
+ALLOWED_KEY = "tools allowed"
+"""Key of the session state: tools that the user always allows in this session."""
+
+
+class ToolPermissions:
+    """Permissions of all sessions, and the request that waits for the user."""
+
+    def __init__(self, session_state: SessionState, preferences: Preferences, is_qualified: Callable[[], bool]) -> None:
+        """Create the permissions. While `is_qualified` returns False, every call with side effects asks."""
+        self._session_state, self._preferences, self._is_qualified = session_state, preferences, is_qualified
+        self._pending: ToolPermissionRequested | None = None
+
+    async def must_ask(self, session_id: UUID, tool: Tool) -> bool:
+        """Return whether the user has to allow a call of the tool."""
+        if not (self._preferences.current.tools_always_ask or tool.asks or (tool.changes and not self._is_qualified())):
+            return False
+        return tool.name not in await self._list_allowed(session_id)
+
+    async def wait_for_answer(self, session_id: UUID, tool: Tool, request: ToolPermissionRequested) -> PermissionAnswer:
+        """Return the user's answer to a request. After `ALWAYS`, all calls of the tool are allowed in this session."""
+        self._pending = request
+        try:
+            permission = await request.answer
+        finally:
+            self._pending = None
+        if permission is PermissionAnswer.ALWAYS:
+            allowed = {*await self._list_allowed(session_id), tool.name}
+            await self._session_state.set(session_id, ALLOWED_KEY, sorted(allowed))
+        return permission
+
+    def decline_pending(self) -> None:
+        """Deny a pending permission request, because another reply is requested."""
+        if self._pending is not None:
+            self._pending.decide(PermissionAnswer.NOT_NOW)
+
+    async def _list_allowed(self, session_id: UUID) -> list[str]:
+        stored = await self._session_state.get(session_id, ALLOWED_KEY)
+        return [str(name) for name in stored] if isinstance(stored, list) else []
 
 
 @dataclass(frozen=True)
@@ -66,21 +104,18 @@ class ToolServices:
     """Services and settings of the tools of one reply."""
 
     chats: SessionStore
+    permissions: ToolPermissions
     tools: Sequence[Tool]
     is_native: bool
     """True if the model supports tool calls natively."""
-    must_ask: Callable[[Tool], bool]
-    allow: Callable[[Tool], Awaitable[None]]
-    """Allows a tool from now on in this session."""
-    on_question: QuestionListener
-    """Receives the pending permission request, and None when it was answered."""
     choose_call: Callable[[], Awaitable[ToolCall | None]]
     """Returns the call of a model without native tool calls."""
-    store_text: StoreText
+    store_text: Callable[[str, str], Awaitable[str]]
+    """Stores a long text in working memory. Returns its key, or an empty string if the model has no tool to read it."""
     inventory: str
     max_result_characters: int
     """Maximum number of characters of a result in the prompt."""
-    on_tool_error: Callable[[Tool, Exception], None] = lambda _tool, _error: None
+    on_tool_error: Callable[[Tool, Exception], None]
     """Receives errors in the code of a tool."""
 
 
@@ -226,10 +261,7 @@ class ToolTurn:
         is_stored = False
         try:
             for call in calls:
-                permission = PermissionAnswer.ALLOW
-                if (question := await self._build_question(call)) is not None:
-                    await emit(question)
-                    permission = await self._wait_for_answer(question)
+                permission = await self._obtain_permission(call, emit)
                 results.append(await self._obtain_result(call, permission))
             is_stored = True
             for event in await self._store_results(results):
@@ -245,36 +277,26 @@ class ToolTurn:
     def _find_tool(self, call: ToolCall) -> Tool | None:
         return next((tool for tool in self.services.tools if tool.name == call.name), None) if self.services else None
 
-    async def _build_question(self, call: ToolCall) -> ToolPermissionRequested | None:
-        """Return a permission request; None if none is needed. It is needed if the tool always asks, or if a tool with side
-        effects was used for another alternative and would be called differently now.
+    async def _obtain_permission(self, call: ToolCall, emit: Emit) -> PermissionAnswer:
+        """Return whether a call is allowed. The user is asked if the tool always asks, or if a tool with side effects was used
+        for another alternative and would be called differently now.
         """
-        tool = self._find_tool(call)
-        if tool is None or self.services is None or self._find_earlier_result(call) is not None:
-            return None
+        services, tool = self.services, self._find_tool(call)
+        if services is None or tool is None or call.key in self._refused_calls or self._find_earlier_result(call) is not None:
+            return PermissionAnswer.ALLOW
         was_used = tool.changes and any(
             result.call.name == call.name and result.outcome is CallOutcome.DONE for result in self._earlier_results
         )
-        if call.key in self._refused_calls or not (self.services.must_ask(tool) or was_used):
-            return None
+        if not (was_used or await services.permissions.must_ask(self.session.guid, tool)):
+            return PermissionAnswer.ALLOW
         try:
             about = await describe_call(tool, call, self._build_context(0))
         except (ValidationError, LetheError):  # the call would fail, so the model gets the error without a permission request
-            return None
-        return ToolPermissionRequested(call, tool.title, self.persona, about, asyncio.get_running_loop().create_future())
-
-    async def _wait_for_answer(self, question: ToolPermissionRequested) -> PermissionAnswer:
-        services, tool = self.services, self._find_tool(question.call)
-        assert services is not None
-        assert tool is not None
-        services.on_question(question)
-        try:
-            permission = await question.answer
-        finally:
-            services.on_question(None)
-        if permission is PermissionAnswer.ALWAYS:
-            await services.allow(tool)
-        return permission
+            return PermissionAnswer.ALLOW
+        answer = asyncio.get_running_loop().create_future()
+        request = ToolPermissionRequested(call, tool.title, self.persona, about, answer)
+        await emit(request)
+        return await services.permissions.wait_for_answer(self.session.guid, tool, request)
 
     def _find_earlier_result(self, call: ToolCall) -> ToolResult | None:
         """Return the result of an equal call made before for this reply, in any alternative; None if it must be executed."""
