@@ -16,7 +16,6 @@ from lethe_app.brain.llm_schemas.web import CompletenessAnswer, OutlineAnswer, P
 from lethe_app.brain.text.fingerprint import content_words
 from lethe_app.domain.web import Inquiry, PageSummary, PageText, SearchRound
 from lethe_app.errors import ModelError, NotAllowed, WebError
-from lethe_app.web.html_text import CountTokens
 
 T = TypeVar("T", bound=LlmAnswer)
 MIN_ROUNDS, MAX_ROUNDS = 2, 6
@@ -48,7 +47,6 @@ class DeepResearch:
         self,
         web_reader: WebReader,
         task_model: TaskModel | None,
-        count_tokens: CountTokens,
         on_progress: InquiryCallback,
         tokens_used: Callable[[], int],
         limits: ResearchLimits | None = None,
@@ -57,7 +55,7 @@ class DeepResearch:
         """Create a run. Without `task_model` no model is used and pages are quoted. `tokens_used` returns the number of tokens
         used so far.
         """
-        self._web_reader, self._task_model, self._count_tokens = web_reader, task_model, count_tokens
+        self._web_reader, self._task_model = web_reader, task_model
         self._on_progress, self._tokens_used = on_progress, tokens_used
         self._limits, self._clock = limits or ResearchLimits(), clock
         self._deadline = clock() + self._limits.seconds
@@ -141,7 +139,7 @@ class DeepResearch:
             self._last_error = error
             return []
         new_hits = [hit for hit in hits if hit.address not in inquiry.read][:RESULTS_PER_QUERY]
-        return await self._web_reader.read_hits(new_hits, reason, self._count_tokens)
+        return await self._web_reader.read_hits(new_hits, reason)
 
     async def _add_page(self, inquiry: Inquiry, query: str, page: ReadPage) -> Inquiry:
         inquiry = await self._report_progress(

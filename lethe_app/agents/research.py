@@ -171,7 +171,7 @@ async def _look_up(
 ) -> MergedPages:
     name = context.persona.name
     reason = f"{name} wanted to know more about “{topic.topic}”."
-    pages = await web_reader.search_and_read(_anonymous_queries(topic, context), reason, context.count)
+    pages = await web_reader.search_and_read(_anonymous_queries(topic, context), reason)
     context.report_progress(f"Reading about “{topic.topic}”")
     request = ReadingRequest(name, topic.topic, topic.reason, describe_role(context), assignment.context)
     return await web_reader.merge_pages(request, pages, context)

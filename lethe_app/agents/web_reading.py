@@ -118,12 +118,12 @@ class WebReader:
     reads it.
     """
 
-    def __init__(self, internet: WebAccess, build_quoter: Callable[[], Awaitable[UntrustedTextQuoter]]) -> None:
-        self.internet, self.build_quoter = internet, build_quoter
+    def __init__(
+        self, internet: WebAccess, build_quoter: Callable[[], Awaitable[UntrustedTextQuoter]], count_tokens: CountTokens
+    ) -> None:
+        self.internet, self.build_quoter, self._count_tokens = internet, build_quoter, count_tokens
 
-    async def search_and_read(
-        self, queries: Sequence[str], why: str, count_tokens: CountTokens, max_pages: int = MAX_PAGES
-    ) -> list[ReadPage]:
+    async def search_and_read(self, queries: Sequence[str], why: str) -> list[ReadPage]:
         """Return the pages found by the queries, each once. Raise NotAllowed, and SearchFailed if every query failed."""
         hits: dict[str, WebHit] = {}
         errors: list[WebError] = []
@@ -137,21 +137,21 @@ class WebReader:
                 errors.append(error)
         if not hits and errors and len(errors) == len(queries):
             raise errors[-1]
-        return await self.read_hits(list(hits.values())[:max_pages], why, count_tokens)
+        return await self.read_hits(list(hits.values())[:MAX_PAGES], why)
 
-    async def read_hits(self, hits: Sequence[WebHit], why: str, count_tokens: CountTokens) -> list[ReadPage]:
+    async def read_hits(self, hits: Sequence[WebHit], why: str) -> list[ReadPage]:
         """Read the pages of these hits concurrently. Raise NotAllowed."""
         async with asyncio.TaskGroup() as group:
-            read_tasks = [group.create_task(self._read_hit(hit, why, count_tokens)) for hit in hits]
+            read_tasks = [group.create_task(self._read_hit(hit, why)) for hit in hits]
         self.internet.check_allowed()
         return [page.result() for page in read_tasks]
 
-    async def _read_hit(self, hit: WebHit, why: str, count_tokens: CountTokens) -> ReadPage:
+    async def _read_hit(self, hit: WebHit, why: str) -> ReadPage:
         try:
             page = await self.internet.read(hit.address, why)
         except WebError:
             return ReadPage(hit)
-        (tokens,) = await count_tokens([page.text])
+        (tokens,) = await self._count_tokens([page.text])
         return ReadPage(hit, page.text, page.is_cut) if tokens > MIN_PAGE_TOKENS and not page.is_description else ReadPage(hit)
 
     async def merge_pages(

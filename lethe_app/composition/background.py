@@ -143,7 +143,9 @@ class BackgroundServices(CoreServices):
     dreams = service(Dreams)
     dream_inputs = service(DreamServices, may_write="has_qualified_model")
     web_gate = service(WebGate, count_tokens="token_counts.count")
-    web_reader = service(WebReader, internet="web_gate", build_quoter="untrusted_memories.build_quoter")
+    web_reader = service(
+        WebReader, internet="web_gate", build_quoter="untrusted_memories.build_quoter", count_tokens="token_counts.count"
+    )
     chat_lookup = service(WebLookupService, task_model="immediate_task_model", is_model_qualified="has_qualified_model")
     """Web search within a turn."""
 
@@ -193,7 +195,7 @@ class BackgroundServices(CoreServices):
             build_time_set(),
             build_dice_set(),
             WorkingMemoryTools(self.working_memory, quoter).build_tool_set(),
-            WebTools(self.web_gate, self.working_memory, quoter).build_tool_set(),
+            WebTools(self.web_gate, self.web_reader, self.working_memory).build_tool_set(),
         )
         return ToolRegistry([*builtin_sets, *plugin_sets], errors, self.preferences)
 

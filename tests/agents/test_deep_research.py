@@ -8,10 +8,9 @@ import re
 import pytest
 
 from lethe_app.agents.deep_research import NOTHING_YET, DeepResearch, ResearchLimits, append_unreported_findings
-from lethe_app.agents.web_reading import WebReader
 from lethe_app.domain.web import Inquiry, PageSummary, WebHit
 from lethe_app.errors import ModelError, SearchFailed
-from tests.agents.test_web_reading import WORDS, Net, ScriptedModel, quoter
+from tests.agents.test_web_reading import WORDS, Net, ScriptedModel, reader
 
 PLAN = json.dumps({"questions": ["keeper one", "keeper two", "keeper three", "keeper four"], "enough_when": "All is known."})
 QUESTION = Inquiry(persona_id="mira", topic="The keeper of the lighthouse")
@@ -61,9 +60,8 @@ async def run(net: Net, tasks_model: Scripted | None, **bounds: float) -> tuple[
     ticks = iter(range(10_000))
     limits = ResearchLimits(**bounds)  # type: ignore[arg-type]
     work = DeepResearch(
-        WebReader(net, quoter),
+        reader(net),
         tasks_model,
-        ScriptedModel().count,
         hear,
         lambda: 100 * len(reported),
         limits,

@@ -73,6 +73,10 @@ async def quoter() -> UntrustedTextQuoter:
     return UntrustedTextQuoter(FRAME, [])
 
 
+def reader(net: Net) -> WebReader:
+    return WebReader(net, quoter, ScriptedModel().count)
+
+
 def page(number: int, words: int, description: str = "About keepers.") -> ReadPage:
     text = " ".join(f"{WORDS}".split() * (words // 11 + 1))
     return ReadPage(WebHit(f"Page {number}", f"https://{number}.example/", description), text if words else "")
@@ -107,9 +111,9 @@ async def test_each_page_is_read_once_and_a_short_or_unreadable_one_keeps_its_de
         WebHit("B", "https://b.example"),
     ]
     net = Net(hits, {"https://a.example/x": WORDS * 20, "https://b.example": "Menu."})
-    web_reader = WebReader(net, quoter)
+    web_reader = reader(net)
 
-    pages = await web_reader.search_and_read(["one", "two"], "why", ScriptedModel().count)
+    pages = await web_reader.search_and_read(["one", "two"], "why")
 
     assert net.read_addresses == ["https://a.example/x", "https://b.example"]
     assert [bool(one.text) for one in pages] == [True, False]
@@ -119,28 +123,28 @@ async def test_each_page_is_read_once_and_a_short_or_unreadable_one_keeps_its_de
 async def test_one_query_that_fails_harms_nothing_and_all_of_them_are_a_failure():
     net = Net([WebHit("A", "https://a.example/", "Of A.")], {})
     net.troubles = [SearchFailed("It is busy.")]
-    assert len(await WebReader(net, quoter).search_and_read(["one", "two"], "why", ScriptedModel().count)) == 1
+    assert len(await reader(net).search_and_read(["one", "two"], "why")) == 1
 
     net.troubles = [SearchFailed("It is busy."), SearchFailed("It is still busy.")]
     with pytest.raises(SearchFailed, match="still"):
-        await WebReader(net, quoter).search_and_read(["one", "two"], "why", ScriptedModel().count)
+        await reader(net).search_and_read(["one", "two"], "why")
 
 
 async def test_a_gate_that_is_shut_while_pages_are_read_ends_it():
     net = Net([WebHit("A", "https://a.example/")], {"https://a.example/": NotAllowed("It is shut.")})
-    web_reader = WebReader(net, quoter)
+    web_reader = reader(net)
 
     async def shut() -> None:
         net.is_open = False
 
     with pytest.raises(NotAllowed):
-        await asyncio.gather(web_reader.search_and_read(["one"], "why", ScriptedModel().count), shut())
+        await asyncio.gather(web_reader.search_and_read(["one"], "why"), shut())
 
 
 async def test_what_the_model_reads_is_quoted_and_names_its_source():
     tasks_model = ScriptedModel('{"paragraphs": ["The keeper wrote down every ship."]}')
 
-    merge = await WebReader(Net([], {}), quoter).merge_pages(ReadingRequest("Mira", "keepers"), [page(1, 200)], tasks_model)
+    merge = await reader(Net([], {})).merge_pages(ReadingRequest("Mira", "keepers"), [page(1, 200)], tasks_model)
 
     shown = tasks_model.asked[0]["pages"]
     assert "Quoted from 1.example. Strangers wrote it." in shown
@@ -150,7 +154,7 @@ async def test_what_the_model_reads_is_quoted_and_names_its_source():
 
 
 async def test_an_unusable_answer_ends_in_quotations_and_a_dead_model_in_its_error():
-    web_reader, pages = WebReader(Net([], {}), quoter), [page(1, 200)]
+    web_reader, pages = reader(Net([], {})), [page(1, 200)]
 
     merge = await web_reader.merge_pages(
         ReadingRequest("Mira", "keepers of the lighthouse"), pages, ScriptedModel(ModelError("Nothing usable."))
@@ -163,15 +167,13 @@ async def test_an_unusable_answer_ends_in_quotations_and_a_dead_model_in_its_err
 async def test_where_somebody_waits_less_is_read():
     tasks_model = ScriptedModel('{"paragraphs": ["The keeper wrote down every ship."]}')
 
-    await WebReader(Net([], {}), quoter).merge_pages(
-        ReadingRequest("Mira", "keepers"), [page(1, 3000), page(2, 3000)], tasks_model, 400
-    )
+    await reader(Net([], {})).merge_pages(ReadingRequest("Mira", "keepers"), [page(1, 3000), page(2, 3000)], tasks_model, 400)
 
     assert len(tasks_model.asked[0]["pages"].split()) <= 400
 
 
 async def test_without_pages_and_without_room_nothing_is_made_up():
-    web_reader = WebReader(Net([], {}), quoter)
+    web_reader = reader(Net([], {}))
 
     assert await web_reader.merge_pages(ReadingRequest("Mira", "keepers"), [], ScriptedModel()) == MergedPages()
     assert (

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
 from pydantic import BaseModel, Field
 
+from lethe_app.agents.web_reading import WebReader
 from lethe_app.domain.tools import Tool, ToolContext, ToolOutput, ToolSet
 from lethe_app.errors import WebError
-from lethe_app.prompt.untrusted_text import UntrustedTextQuoter, site_of
+from lethe_app.prompt.untrusted_text import site_of
 from lethe_app.services.memory.working_memory import FROM_WEB, WorkingMemory, session_namespace
 from lethe_app.services.web.gate import WebGate
 
@@ -29,8 +29,8 @@ class WebTools:
     """The tool set `web`; unavailable without web access."""
 
     web_gate: WebGate
+    web_reader: WebReader
     working_memory: WorkingMemory
-    build_quoter: Callable[[], Awaitable[UntrustedTextQuoter]]
 
     def build_tool_set(self) -> ToolSet:
         search = Tool(
@@ -46,11 +46,12 @@ class WebTools:
         return ToolSet(WEB, "Internet", (search,), lambda: self.web_gate.is_allowed)
 
     async def search(self, context: ToolContext, arguments: WebSearchArguments) -> ToolOutput:
-        results = await self.web_gate.look_up(arguments.query, f"{context.persona} asked to search for it, and you allowed it.")
-        if not results:
+        reason = f"{context.persona} asked to search for it, and you allowed it."
+        pages = [found.whole_text for found in await self.web_reader.search_and_read([arguments.query], reason)]
+        if not pages:
             raise WebError("Nothing was found.")
-        quoter, parts = await self.build_quoter(), []
-        for number, (_found, page) in enumerate(results, 1):
+        quoter, parts = await self.web_reader.build_quoter(), []
+        for number, page in enumerate(pages, 1):
             key = f"web-{context.turn[:4]}-{number}"
             namespace = session_namespace(context.session_id)
             await self.working_memory.save_entry(
@@ -62,5 +63,5 @@ class WebTools:
             )
             if is_too_long:
                 parts.append(f"(The whole page is in working memory under “{key}”.)")
-        sites = ", ".join(dict.fromkeys(site_of(page.address) for _found, page in results))
+        sites = ", ".join(dict.fromkeys(site_of(page.address) for page in pages))
         return ToolOutput("\n\n".join(parts), f"searched the internet for “{arguments.query}”: {sites}", is_limited=True)

@@ -100,7 +100,7 @@ class WebLookupService:
         await emit(WebSearchStarted(topic))
         try:
             reason = f"{participants.user.name} asked {persona.name} about it."
-            pages = await self._web_reader.search_and_read([topic], reason, self._task_model.count)
+            pages = await self._web_reader.search_and_read([topic], reason)
             await emit(WebSearchStarted(topic, len(pages)))
             merged = await self._merge_pages(participants, message, topic, pages)
         except LetheError:  # of the gate, the engine or the model; the log of requests shows which

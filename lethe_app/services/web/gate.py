@@ -14,7 +14,7 @@ from lethe_app.config.options import SearchProvider
 from lethe_app.config.settings import Settings
 from lethe_app.domain.clock import now
 from lethe_app.domain.web import DailyTraffic, OutgoingRequest, PageText, RequestPurpose, WebHit, day_of
-from lethe_app.errors import LetheError, NotAllowed, WebError
+from lethe_app.errors import LetheError, NotAllowed
 from lethe_app.services.events import Listeners
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.stored_values import read_stored
@@ -120,23 +120,6 @@ class WebGate:
         text, is_cut = await truncate_to_tokens(page.text, limit, self._count_tokens)
         return replace(page, text=text, is_cut=is_cut or page.is_cut)
 
-    async def look_up(self, query: str, why: str) -> list[tuple[WebHit, PageText]]:
-        """Return the hits of a search, each with the text of its page; if the page cannot be read, with the engine's
-        description.
-
-        Raise NotAllowed or SearchFailed.
-        """
-        hits = await self.search(query, why)
-        read_tasks = [asyncio.ensure_future(self._read_or_describe(hit, why)) for hit in hits]
-        try:
-            pages = [await page for page in read_tasks]
-        finally:
-            for page in read_tasks:
-                page.cancel()
-            await asyncio.gather(*read_tasks, return_exceptions=True)
-        self.check_allowed()
-        return list(zip(hits, pages, strict=True))
-
     # Log
 
     async def list_requests(self) -> list[OutgoingRequest]:
@@ -170,14 +153,6 @@ class WebGate:
     def _current_route(self) -> NetworkRoute:
         settings = self._preferences.current
         return replace(self._base_route, allow_private=settings.web_private_addresses, proxy=settings.proxy)
-
-    async def _read_or_describe(self, hit: WebHit, why: str) -> PageText:
-        description = PageText(hit.address, hit.title, hit.description, is_description=True)
-        try:
-            page = await self.read(hit.address, why)
-        except WebError:
-            return description
-        return page if len(page.text) >= len(hit.description) else description
 
     @asynccontextmanager
     async def _open_sequence(self, why: str) -> AsyncIterator[WebRequestSequence]:

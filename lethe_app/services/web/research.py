@@ -58,7 +58,7 @@ class ResearchService:
         self._web_gate, self._web_reader = web_gate, web_reader
         self._task_model, self._is_model_qualified = task_model, is_model_qualified
         self._participants, self._memory, self._app_state, self._activity_log = participants, memory, app_state, activity_log
-        self._activity: ActivityEntry | None = None
+        self._entry: ActivityEntry | None = None
         self._task: asyncio.Task[None] | None = None
 
     async def list_inquiries(self) -> list[Inquiry]:
@@ -94,16 +94,16 @@ class ResearchService:
         except LetheError:
             self.running = None
             raise
-        owner = (persona_id, participants.persona.name)
-        self._task = asyncio.get_running_loop().create_task(self._run(inquiry, owner, participants.user.name))
+        entry = self._entry = self._activity_log.create_entry(
+            RESEARCH, (persona_id, participants.persona.name), is_requested=True
+        )
+        self._task = asyncio.get_running_loop().create_task(self._run(inquiry, entry, participants.user.name))
         return inquiry
 
     def stop(self) -> None:
         """Stop the inquiry in progress; its findings are kept."""
-        if self._activity is not None:
-            self._activity.cancel()
-        elif self._task is not None:
-            self._task.cancel()
+        if self._entry is not None:
+            self._entry.cancel()
 
     async def remove_report(self, inquiry_id: UUID) -> Inquiry:
         """Remove an inquiry and return it for undo; a memory made of it is kept. Raise LetheError if it is in progress."""
@@ -155,50 +155,35 @@ class ResearchService:
 
     # Runs
 
-    async def _run(self, inquiry: Inquiry, owner: tuple[str, str], user_name: str) -> None:
+    async def _run(self, inquiry: Inquiry, entry: ActivityEntry, user_name: str) -> None:
+        state, step = InquiryState.STOPPED, "Stopped."
         try:
-            entry = self._activity_log.create_entry(RESEARCH, owner, is_requested=True)
-            await self._activity_log.run_entry(entry, partial(self._research, inquiry, user_name))
-        except asyncio.CancelledError:
-            await self._finish(InquiryState.STOPPED, "Stopped.")
+            run = await self._activity_log.run_entry(entry, partial(self._research, inquiry, user_name))
+            if run.outcome is not RunOutcome.STOPPED and self.running is not None:
+                state, step = InquiryState.DONE, self.running.doing
         except LetheError as error:
-            await self._finish(InquiryState.FAILED, error.message)
+            state, step = InquiryState.FAILED, error.message
         except Exception as error:  # a bug: the findings are kept all the same
-            await self._finish(InquiryState.FAILED, "An error occurred.")
+            state, step = InquiryState.FAILED, "An error occurred."
             LOG.warning("an inquiry failed with %s", type(error).__name__)
         finally:
-            if self._task is asyncio.current_task():
-                self._task = None
+            finished, self.running = self.running or inquiry, None
+            changes = {"state": state, "doing": step, "ended": now()}
+            await self._save_inquiry(append_unreported_findings(finished).model_copy(update=changes))
 
-    async def _research(self, inquiry: Inquiry, user_name: str, activity: ActivityEntry) -> TaskResult:
-        self._activity = activity
-
+    async def _research(self, inquiry: Inquiry, user_name: str, entry: ActivityEntry) -> TaskResult:
         async def store_progress(updated: Inquiry) -> None:
-            activity.report_progress(f"“{inquiry.topic}”: {updated.doing}")
+            entry.report_progress(f"“{inquiry.topic}”: {updated.doing}")
             if updated.findings:
-                await activity.add_result(ProducedRecord(kind=ProducedKind.REPORT, id=str(inquiry.id), title=inquiry.topic))
+                await entry.add_result(ProducedRecord(kind=ProducedKind.REPORT, id=str(inquiry.id), title=inquiry.topic))
             await self._save_inquiry(updated)
 
         task_model = self._task_model if self._is_model_qualified() else None
-        research = DeepResearch(
-            self._web_reader, task_model, self._task_model.count, store_progress, lambda: activity.run.tokens
-        )
-        try:
-            finished = await research.run(inquiry, user_name)
-        except asyncio.CancelledError:
-            await self._finish(InquiryState.STOPPED, "Stopped.")
-            raise
-        await self._finish(InquiryState.DONE, finished.doing)
+        research = DeepResearch(self._web_reader, task_model, store_progress, lambda: entry.run.tokens)
+        finished = await research.run(inquiry, user_name)
         if not finished.findings:
             return TaskResult(f"Nothing was found about “{inquiry.topic}”.", outcome=RunOutcome.NOTHING)
         return TaskResult(f"Researched “{inquiry.topic}”.")
-
-    async def _finish(self, state: InquiryState, step: str) -> None:
-        inquiry, self.running, self._activity = self.running, None, None
-        if inquiry is not None:
-            await self._save_inquiry(
-                append_unreported_findings(inquiry).model_copy(update={"state": state, "doing": step, "ended": now()})
-            )
 
     async def revert_run(self, _run: TaskRun, record: ProducedRecord) -> None:
         """Remove the report that a run made; the user has confirmed this."""

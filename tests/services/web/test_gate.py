@@ -13,11 +13,12 @@ from pathlib import Path
 
 import pytest
 
+from lethe_app.agents.web_reading import WebReader
 from lethe_app.app import build
 from lethe_app.composition.app_services import AppServices
 from lethe_app.config.options import SearchProvider
 from lethe_app.domain.clock import now, use_clock
-from lethe_app.domain.web import OutgoingRequest, RequestPurpose, WebHit
+from lethe_app.domain.web import OutgoingRequest, PageText, RequestPurpose, WebHit
 from lethe_app.errors import NotAllowed, PageUnreadable, SearchFailed
 from lethe_app.paths import Paths
 from lethe_app.services.web import gate as surfing_module
@@ -38,6 +39,12 @@ def standing(**replies: Reply) -> Site:
     """A search engine and two sites in one."""
     hits = Reply(json.dumps({"results": HITS}).encode(), kind="application/json")
     return Site({"/search": hits, "/keepers": Reply(page()), **{f"/{name}": reply for name, reply in replies.items()}})
+
+
+async def look_up(services: AppServices, surfing: WebGate) -> list[PageText]:
+    """What is read when somebody searches for the lighthouse."""
+    reader = WebReader(surfing, services.untrusted_memories.build_quoter, services.token_counts.count)
+    return [found.whole_text for found in await reader.search_and_read(["lighthouse"], WHY)]
 
 
 class Engine:
@@ -109,7 +116,7 @@ async def test_a_shut_gate_lets_nothing_out_and_looks_nothing_up(services: AppSe
     reported = list[OutgoingRequest]()
     surfing.changed.add(reported.append)
 
-    for requested in (surfing.search("x", WHY), surfing.read("http://one.example.com/", WHY), surfing.look_up("x", WHY)):
+    for requested in (surfing.search("x", WHY), surfing.read("http://one.example.com/", WHY)):
         with pytest.raises(NotAllowed) as caught:
             await requested
         assert caught.value.remedy
@@ -126,6 +133,7 @@ import asyncio, sys
 from pathlib import Path
 from tests.fence import LEFT, put_up
 put_up()
+from lethe_app.agents.web_reading import WebReader
 from lethe_app.app import build
 from lethe_app.errors import NotAllowed
 from lethe_app.paths import Paths
@@ -133,7 +141,7 @@ from lethe_app.paths import Paths
 async def main():
     house = await build(Paths.standard(Path({str(tmp_path)!r})), engine="echo")
     gate = house.web_gate
-    for wish in (gate.search("x", "y"), gate.read("https://example.com/", "y"), gate.look_up("x", "y")):
+    for wish in (gate.search("x", "y"), gate.read("https://example.com/", "y")):
         try:
             await wish
             print("got through")
@@ -220,11 +228,11 @@ async def test_a_search_is_told_and_on_disk_before_it_leaves_and_again_when_it_i
 
 async def test_looking_up_reads_pages_and_makes_do_with_what_the_engine_says(services: AppServices):
     async with opened(services, standing()) as surfing:
-        results = await surfing.look_up("lighthouse", WHY)
+        results = await look_up(services, surfing)
         left = await surfing.list_requests()
 
-    (keepers, read), (gone, described) = results
-    assert (keepers.title, gone.title) == ("Keepers", "Gone")
+    read, described = results
+    assert (read.title, described.title) == ("Keepers", "Gone")
     assert SENTENCE.strip() in read.text
     assert read.address == "http://one.example.com/keepers"
     assert (described.text, described.is_description) == ("Was about lamps.", True)
@@ -339,7 +347,7 @@ async def test_the_list_and_its_days_are_bounded_and_can_be_forgotten(services: 
 
 async def test_bytes_are_counted_by_day(services: AppServices):
     async with opened(services, standing()) as surfing:
-        await surfing.look_up("lighthouse", WHY)
+        await look_up(services, surfing)
         (day,) = (await surfing.daily_totals()).values()
         left = await surfing.list_requests()
 

@@ -12,10 +12,9 @@ from lethe_app.errors import LetheError, SpeechModelMissing
 from lethe_app.services.speech.dictation import (
     DictationEnded,
     DictationEvent,
-    HeardText,
     SoundFormat,
-    SpeechBegan,
 )
+from lethe_app.speech.recognition.protocol import SpeechStarted, SpeechText
 from lethe_app.ui.controllers.controller import Controller
 from lethe_app.ui.controllers.dictation.microphone import Microphone, SystemMicrophone
 from lethe_app.ui.core.accessibility import announce
@@ -224,12 +223,12 @@ class DictationController(Controller):
     def _on_event(self, event: DictationEvent, *, is_latest: bool) -> None:
         """Handle an event of the latest stream, or of one before that is still being recognised."""
         match event:
-            case SpeechBegan():
+            case SpeechStarted():
                 self._open_segments += 1
                 self._interrupt()
-            case HeardText(text=text, is_final=False) if is_latest:
+            case SpeechText(text=text, is_final=False) if is_latest:
                 self._composer.dictated.show_partial(text)
-            case HeardText(text=text, is_final=True):
+            case SpeechText(text=text, is_final=True):
                 self._open_segments -= 1
                 self._composer.dictated.commit(text)
                 self._has_unsent_text |= bool(text) and self._is_hands_free and self._preferences.current.hands_free_sends
