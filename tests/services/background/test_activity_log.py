@@ -157,19 +157,6 @@ async def test_taken_back_a_notebook_that_was_there_is_as_it_was(services: AppSe
     assert await services.notebooks.load_texts(MIRA) == before
 
 
-async def test_a_notebook_the_user_changed_since_stays_as_they_left_it(services: AppServices, tmp_path: Path):
-    await baked(services, tmp_path, BREAD)
-    await services.notebook_writer.write_pending(MIRA)
-    ((name, text),) = (await services.notebooks.load_texts(MIRA)).items()
-    await services.notebooks.save_edit(MIRA, name, f"{text}- By hand.\n", text)
-    mine = await services.notebooks.load_texts(MIRA)
-
-    await services.background_runner.undo((await kept_runs(services))[0].id)
-
-    assert {line for line in mine[name].splitlines() if "hand" in line} == {"- By hand."}
-    assert "- By hand." in (await services.notebooks.load_texts(MIRA))[name]
-
-
 async def test_where_nothing_is_left_for_today_a_conversation_waits_for_another_day(
     services: AppServices, tmp_path: Path, clock: Clock
 ):

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 
-from lethe_app.agents.dream import Dream
 from lethe_app.composition.app_services import AppServices
-from lethe_app.domain.agent_runs import ChangeState, RecordedChange, ReplyRating, RunOutcome
+from lethe_app.domain.agent_runs import ChangeState, ReplyRating, RunOutcome
 from lethe_app.domain.changes import AVOID, DROP, INFER, MERGE, REFINE, ChangedRecords
 from lethe_app.domain.facts import ExtractedFact, MadeBy
 from lethe_app.domain.memory import MemoryUnit
@@ -21,32 +19,25 @@ from lethe_app.errors import LetheError
 from lethe_app.services.background.dreams import DreamServices
 from lethe_app.services.background.task_api import TaskApi
 from tests.services.past_sessions import hold, trusted
-from tests.services.tasks import Clock, employ, newest
+from tests.services.tasks import Clock, newest
 from tests.services.turns import MIRA, add_memory
 
 PIP = "Anna has a dog called Pip."
 KEEP = {"verdict": "keep", "text": "", "merged": [], "dropped": [], "filed_under": "", "tags": []}
 
 
-@pytest.fixture
-async def dream(services: AppServices, clock: Clock) -> Callable[[], object]:
-    """Mira dreams, now."""
-    task = services.background_runner.registry.get("dream")
-    assert task is not None
-    assert isinstance(task.task, Dream)
-    await employ(services, task.task)
-
-    async def now_done() -> list[RecordedChange]:
-        services.background_runner.request_run(MIRA, "dream")
-        await services.background_runner.run_next_task()
-        return await services.dreams.changes_of(MIRA)
-
-    return now_done
-
-
 async def own(services: AppServices, content: str = PIP, **fields: object) -> MemoryUnit:
     """A memory that a task wrote."""
     return await add_memory(services, content, name="", made_by="journal", **fields)
+
+
+def lay_near(monkeypatch: pytest.MonkeyPatch, first: MemoryUnit, second: MemoryUnit) -> None:
+    """These two say nearly the same."""
+
+    async def find_other(_inputs: DreamServices, _persona: str, record: object) -> list[UUID]:
+        return [second.guid] if record == first else [first.guid]
+
+    monkeypatch.setattr(DreamServices, "neighbours", find_other)
 
 
 async def contents(services: AppServices) -> list[str]:
@@ -185,38 +176,19 @@ async def test_a_model_files_single_notes_and_drops_noise_once(services: AppServ
     assert (await newest(services)).outcome is not RunOutcome.FAILED
 
 
-async def test_a_model_that_makes_something_up_changes_nothing(
-    services: AppServices, dream, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("addition", ["a terrier", "born in Oslo"])
+async def test_a_model_merges_what_lies_near_each_other_and_makes_nothing_up(
+    services: AppServices, dream, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, addition: str
 ):
-    first, second = await own(services), await own(services, "Anna's dog Pip is a terrier.")
-
-    async def all_near(_desk: DreamServices, _persona: str, record: object) -> list[object]:
-        return [second.guid] if record == first else [first.guid]
-
-    monkeypatch.setattr(DreamServices, "neighbours", all_near)
-    answers = [{**KEEP, "verdict": "merge", "text": "Anna has a dog called Pip, born in Oslo.", "merged": [1, 2]}]
+    lay_near(monkeypatch, await own(services), await own(services, "Anna's dog Pip is a terrier."))
+    merged = f"Anna has a dog called Pip, {addition}."
+    answers = [{**KEEP, "verdict": "merge", "text": merged, "merged": [1, 2]}]
     await trusted(services, tmp_path / "model.json", answers=answers)
 
-    assert await dream() == []
-    assert len(await contents(services)) == 2
+    await dream()
+    await services.dreams.accept_all(MIRA)
 
-
-async def test_a_model_merges_what_lies_near_each_other(
-    services: AppServices, dream, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    first, second = await own(services), await own(services, "Anna's dog Pip is a terrier.")
-
-    async def all_near(_desk: DreamServices, _persona: str, record: object) -> list[object]:
-        return [second.guid] if record == first else [first.guid]
-
-    monkeypatch.setattr(DreamServices, "neighbours", all_near)
-    answers = [{**KEEP, "verdict": "merge", "text": "Anna has a dog called Pip, a terrier.", "merged": [1]}]
-    await trusted(services, tmp_path / "model.json", answers=answers)
-
-    (change,) = await dream()
-    await services.dreams.accept(change.id)
-
-    assert await contents(services) == ["Anna has a dog called Pip, a terrier."]
+    assert (await contents(services) == [merged]) == (addition == "a terrier")
 
 
 async def test_a_model_that_sorts_notes_reads_what_strangers_wrote_as_a_quotation(
@@ -230,10 +202,7 @@ async def test_a_model_that_sorts_notes_reads_what_strangers_wrote_as_a_quotatio
         shown.append(values["notes"])
         return answer.parse(json.dumps(KEEP))
 
-    async def all_near(_desk: DreamServices, _persona: str, record: object) -> list[object]:
-        return [found.guid] if record == noted else [noted.guid]
-
-    monkeypatch.setattr(DreamServices, "neighbours", all_near)
+    lay_near(monkeypatch, found, noted)
     monkeypatch.setattr(TaskApi, "ask", ask)
     await trusted(services, tmp_path / "model.json", answers=[])
 

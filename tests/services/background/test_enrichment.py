@@ -89,16 +89,6 @@ async def test_an_unusable_answer_leaves_the_words_and_the_rules_file_them(servi
     assert filed.filed_under == "boats"
 
 
-async def test_what_is_saved_is_there_at_once_and_waits_for_the_next_start(services: AppServices):
-    saved = await save(services)
-
-    assert saved.metadata == {"enrichment": "pending"}
-    assert saved.content == SAID
-    hits = await services.memory_lookup.search(MIRA, "Who moved to Porto?")
-    assert hits[0].memory == saved.guid
-    assert not await services.activity_log.list_runs()
-
-
 @pytest.mark.parametrize("change", ["edited", "forgotten", "memory off"])
 async def test_what_the_user_edited_or_deleted_is_left_alone(services: AppServices, change: str):
     saved = await save(services)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 from uuid import UUID, uuid4
 
@@ -10,15 +9,14 @@ import pytest
 
 from lethe_app.brain.dreams.dislikes import DislikedReply, format_disliked_replies, infer_dislike, parse_explanation
 from lethe_app.composition.app_services import AppServices
-from lethe_app.domain.agent_runs import ChangeState, RecordedChange, ReplyRating
+from lethe_app.domain.agent_runs import ChangeState, ReplyRating
 from lethe_app.domain.changes import AVOID, INFER, RATINGS_TAG, ChangedRecords
 from lethe_app.domain.clock import now
 from lethe_app.errors import StorageError
 from tests.services.past_sessions import hold, trusted
-from tests.services.tasks import Clock, employ, newest
+from tests.services.tasks import Clock, newest
 from tests.services.turns import MIRA
 
-Dreaming = Callable[[], Awaitable[list[RecordedChange]]]
 TALK = (
     "I slept badly.",
     "Oh! How long did you sleep?",
@@ -29,21 +27,6 @@ TALK = (
 )
 QUESTIONS = {"pattern": "answers with a question every time", "replies": [1, 2, 3]}
 NO_WISHES = {"wishes": []}
-
-
-@pytest.fixture
-async def dream(services: AppServices, clock: Clock) -> Dreaming:
-    """Mira dreams, now."""
-    task = services.background_runner.registry.get("dream")
-    assert task is not None
-    await employ(services, task.task)
-
-    async def now_done() -> list[RecordedChange]:
-        services.background_runner.request_run(MIRA, "dream")
-        await services.background_runner.run_next_task()
-        return await services.dreams.changes_of(MIRA)
-
-    return now_done
 
 
 async def disliked(services: AppServices, most: int = 3) -> list[UUID]:

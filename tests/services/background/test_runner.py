@@ -96,15 +96,6 @@ async def test_a_draft_left_for_the_night_keeps_nothing_waiting(services: AppSer
     assert task.began == 1
 
 
-async def test_when_the_user_has_gone_what_is_due_is_done(services: AppServices, clock: Clock):
-    task = await employ(services, Scripted(nothing))
-
-    await leave_and_run(services, clock)
-
-    assert task.ended == 1
-    assert (await newest(services)).outcome is RunOutcome.NOTHING
-
-
 async def test_what_found_nothing_is_not_tried_again_before_its_time(services: AppServices, clock: Clock):
     task = await employ(services, Scripted(nothing))
     leave(services, clock)
@@ -187,17 +178,6 @@ async def test_without_a_model_that_may_be_trusted_it_waits(services: AppService
     before = task.began
 
     await trusted(services, tmp_path / "echo.json")
-    await services.background_runner.run_next_task()
-
-    assert (before, task.began) == (0, 1)
-
-
-async def test_the_internet_is_used_only_when_it_is_allowed(services: AppServices, clock: Clock):
-    task = await employ(services, Scripted(nothing, "something", TaskRequirement.WEB))
-    await leave_and_run(services, clock)
-    before = task.began
-
-    await services.preferences.set(web_allowed=True)
     await services.background_runner.run_next_task()
 
     assert (before, task.began) == (0, 1)

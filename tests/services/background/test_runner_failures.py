@@ -39,14 +39,28 @@ NAMES = ["SystemExit", "CancelledError", "Panic"]
 # code of others
 
 
-@pytest.mark.parametrize("trouble", TROUBLES, ids=NAMES)
-async def test_whatever_a_task_raises_at_work_only_the_task_has_failed(
-    services: AppServices, clock: Clock, quiet_log: Silence, trouble: BaseException
-):
-    async def break_down(_scene: TaskContext) -> TaskResult:
-        raise trouble
+class Broken(Scripted):
+    """Raises this when it looks for work, or when it works."""
 
-    await employ(services, Scripted(break_down), plugin="lethe-wells")
+    def __init__(self, trouble: BaseException, *, sees: bool) -> None:
+        super().__init__(self.break_down)
+        self.trouble, self.sees = trouble, sees
+
+    async def break_down(self, _scene: TaskContext) -> TaskResult:
+        raise self.trouble
+
+    async def observe(self, view: TaskView) -> bool:
+        if not self.sees:
+            raise self.trouble
+        return True
+
+
+@pytest.mark.parametrize("sees", [True, False], ids=["at work", "when it looks"])
+@pytest.mark.parametrize("trouble", TROUBLES, ids=NAMES)
+async def test_whatever_a_task_raises_only_the_task_has_failed(
+    services: AppServices, clock: Clock, quiet_log: Silence, trouble: BaseException, *, sees: bool
+):
+    await employ(services, Broken(trouble, sees=sees), plugin="lethe-wells")
     leave(services, clock)
     services.background_runner.background.start()
     await until(lambda: _has_ended(services))
@@ -54,24 +68,6 @@ async def test_whatever_a_task_raises_at_work_only_the_task_has_failed(
     run = await newest(services)
     assert run.outcome is RunOutcome.FAILED
     assert type(trouble).__name__ in run.trouble
-    assert await _still_looks(services, clock)
-    quiet_log.records.clear()
-
-
-@pytest.mark.parametrize("trouble", TROUBLES, ids=NAMES)
-async def test_whatever_a_task_raises_when_it_looks_only_the_task_has_failed(
-    services: AppServices, clock: Clock, quiet_log: Silence, trouble: BaseException
-):
-    class Blind(Scripted):
-        async def observe(self, view: TaskView) -> bool:
-            raise trouble
-
-    await employ(services, Blind(nothing), plugin="lethe-wells")
-    leave(services, clock)
-    services.background_runner.background.start()
-    await until(lambda: _has_ended(services))
-
-    assert (await newest(services)).outcome is RunOutcome.FAILED
     assert await _still_looks(services, clock)
     quiet_log.records.clear()
 

@@ -9,7 +9,7 @@ import pytest
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import ChatSession
 from tests.prompt.templates import CHATML, HERMES
-from tests.services.turns import MIRA, Talk, change_persona
+from tests.services.turns import MIRA, Talk
 
 Says = Callable[..., object]
 BEGINNING = "Mira can use tools, and uses one only where it helps"
@@ -54,13 +54,6 @@ async def test_a_setting_switches_it_off_in_the_middle_of_a_conversation(talk: T
 async def test_a_model_that_is_offered_none_is_told_nothing(talk: Talk, template: str, settings: dict[str, object]):
     await talk.says("Hello.", template=template)
     await talk.services.preferences.set(**settings)
-
-    assert BEGINNING not in await prompt_text(talk)
-
-
-async def test_the_prompt_of_a_persona_without_tools_mentions_none(talk: Talk):
-    await talk.says("Hello.", template=HERMES)
-    await change_persona(talk.services, override_default_toolset=True, tools=[])
 
     assert BEGINNING not in await prompt_text(talk)
 

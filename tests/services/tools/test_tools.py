@@ -40,6 +40,10 @@ from tests.prompt.templates import CHATML, HERMES
 from tests.services.turns import MIRA, Talk, TurnOutcome, change_persona, collect_turn, say
 
 
+class Nothing(BaseModel):
+    """No arguments."""
+
+
 def call(name: str, **arguments: object) -> str:
     return f"<tool_call>\n{json.dumps({'name': name, 'arguments': arguments})}\n</tool_call>"
 
@@ -316,9 +320,6 @@ def test_a_result_whose_call_is_gone_is_left_out():
 
 
 async def test_a_long_result_goes_to_the_workbench_and_its_key_into_the_prompt(talk: Talk):
-    class Nothing(BaseModel):
-        """No arguments."""
-
     async def tell(_occasion: ToolContext, _wish: Nothing) -> ToolOutput:
         return ToolOutput("Once upon a time. " * 400, "told a tale")
 
@@ -337,25 +338,6 @@ async def test_a_long_result_goes_to_the_workbench_and_its_key_into_the_prompt(t
     assert "Once upon" not in reported
 
 
-async def test_a_tool_that_breaks_does_not_break_the_reply(talk: Talk):
-    class Nothing(BaseModel):
-        """No arguments."""
-
-    async def breaks(_occasion: ToolContext, _wish: Nothing) -> ToolOutput:
-        raise RuntimeError("oh")
-
-    broken = ToolSet("dice", "Broken", (Tool("break_down", "break down", "Breaks.", Nothing, breaks),))
-    talk.services.tool_registry.sets = [broken]
-    await talk.says(call("break_down"), "Never mind.", template=HERMES)
-    outcome = await talk.say("Go.")
-    assert results(outcome)[0].outcome is CallOutcome.FAILED
-    assert outcome.reply.content == "Never mind."
-
-
-class Nothing(BaseModel):
-    """No arguments."""
-
-
 async def _silent(_occasion: ToolContext, _wish: Nothing) -> ToolOutput:
     await asyncio.sleep(3600)
     raise AssertionError("nobody waits so long")
@@ -369,8 +351,11 @@ async def _puzzled(_occasion: ToolContext, _wish: Nothing) -> str:
     raise RuntimeError("oh")
 
 
-@pytest.mark.parametrize(("run", "reported"), [(_silent, "longer than 0.05 seconds"), (_mute, "broke (TypeError)")])
-async def test_a_tool_that_hangs_or_says_nothing_does_not_keep_the_reply(talk: Talk, run: Run, reported: str):
+@pytest.mark.parametrize(
+    ("run", "reported"),
+    [(_silent, "longer than 0.05 seconds"), (_mute, "broke (TypeError)"), (_puzzled, "broke (RuntimeError)")],
+)
+async def test_a_tool_that_hangs_says_nothing_or_breaks_does_not_keep_the_reply(talk: Talk, run: Run, reported: str):
     talk.services.tool_registry.sets = [
         ToolSet("dice", "Odd", (Tool("odd_one", "be odd", "Is odd.", Nothing, run, seconds=0.05),))
     ]
