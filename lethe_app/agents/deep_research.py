@@ -67,11 +67,14 @@ class DeepResearch:
         """
         reason = f"{user_name} wanted to know more about “{inquiry.topic}”."
         inquiry = await self._report_progress(inquiry, doing="Making a plan")
-        inquiry = await self._make_plan(inquiry)
+        plan = await self._ask("plan", OutlineAnswer, topic=inquiry.topic)
+        questions = plan.questions if plan else [inquiry.topic]
+        inquiry = await self._report_progress(inquiry, questions=questions, enough_when=plan.enough_when if plan else "")
         pending_queries, stop_reason = list(inquiry.questions), ""
         while pending_queries and not stop_reason:
             inquiry, pending_queries = await self._run_round(inquiry, pending_queries, reason)
-            stop_reason = self._stop_reason(inquiry)
+            has_searched_enough = len(inquiry.rounds) >= self._limits.rounds
+            stop_reason = self._reached_limit() or ("The search limit was reached." if has_searched_enough else "")
             if not stop_reason and len(inquiry.rounds) >= MIN_ROUNDS:
                 is_enough, pending_queries = await self._check_sufficiency(inquiry, pending_queries)
                 stop_reason = "Enough information was found." if is_enough else ""
@@ -79,16 +82,11 @@ class DeepResearch:
             raise self._last_error
         return await self._report_progress(inquiry, doing=stop_reason or "There was nothing more to search for.")
 
-    def _is_limit_reached(self) -> bool:
-        return self._clock() >= self._deadline or self._tokens_used() >= self._limits.tokens
-
-    def _stop_reason(self, inquiry: Inquiry) -> str:
+    def _reached_limit(self) -> str:
         """Return the reason why the run must end; empty if it may continue."""
         if self._clock() >= self._deadline:
             return "The time limit was reached."
-        if self._tokens_used() >= self._limits.tokens:
-            return "The token limit was reached."
-        return "The search limit was reached." if len(inquiry.rounds) >= self._limits.rounds else ""
+        return "The token limit was reached." if self._tokens_used() >= self._limits.tokens else ""
 
     async def _report_progress(self, inquiry: Inquiry, **changes: object) -> Inquiry:
         updated = inquiry.model_copy(update={**changes, "tokens": self._tokens_used()})
@@ -102,13 +100,6 @@ class DeepResearch:
                 return await self._task_model.ask(task_prompt, answer, **values)
         return None
 
-    # Plan
-
-    async def _make_plan(self, inquiry: Inquiry) -> Inquiry:
-        plan = await self._ask("plan", OutlineAnswer, topic=inquiry.topic)
-        questions = plan.questions if plan else [inquiry.topic]
-        return await self._report_progress(inquiry, questions=questions, enough_when=plan.enough_when if plan else "")
-
     # Rounds
 
     async def _run_round(self, inquiry: Inquiry, pending_queries: list[str], reason: str) -> tuple[Inquiry, list[str]]:
@@ -118,9 +109,9 @@ class DeepResearch:
         for query in queries:
             inquiry = await self._report_progress(inquiry, doing=f"Searching for “{query}”")
             for page in await self._search_and_read(inquiry, query, reason):
-                if not (inquiry.findings and self._is_limit_reached()):
+                if not (inquiry.findings and self._reached_limit()):
                     inquiry = await self._add_page(inquiry, query, page)
-            if self._is_limit_reached():
+            if self._reached_limit():
                 break
         new_findings = inquiry.findings[count_before:]
         for batch in (new_findings[:MAX_REPORTED_AT_ONCE], new_findings[MAX_REPORTED_AT_ONCE:]):

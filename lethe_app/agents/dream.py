@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import ClassVar, Protocol
 from uuid import UUID
@@ -166,35 +167,6 @@ def _is_grounded_part(part: str, quotes: Sequence[str], names: Collection[str]) 
     return any(is_grounded(variant, quotes, names) for variant in (positive, f"Not {positive}"))
 
 
-async def propose_dislike(context: TaskContext, feedback: FeedbackInputs) -> tuple[RecordedChange, list[DislikedReply]] | None:
-    """Return a change that describes what the user may dislike, with the replies it is based on. Rules cannot detect this;
-    a qualified model is required.
-    """
-    disliked = (await feedback.list_disliked(context.persona.unique_name))[-MAX_DISLIKED_REPLIES:]
-    message_ids, state = [str(reply.message) for reply in disliked], await context.load_state()
-    if len(disliked) < MIN_DISLIKED_REPLIES or message_ids == state.get(ASKED_REPLIES_KEY):
-        return None
-    proposal = await _ask_for_dislike(context, disliked)
-    await update_state(context, {ASKED_REPLIES_KEY: message_ids})
-    return proposal
-
-
-async def _ask_for_dislike(
-    context: TaskContext, disliked: list[DislikedReply]
-) -> tuple[RecordedChange, list[DislikedReply]] | None:
-    user, name = context.user.name, context.persona.name
-    try:
-        answer = await context.ask(
-            "disliked", CommonPatternAnswer, user=user, name=name, replies=format_disliked_replies(disliked, user, name)
-        )
-    except ModelError:
-        return None  # it could not say
-    supporting_replies = [disliked[index] for index in answer.reply_indices(len(disliked))]
-    origin = (context.persona.unique_name, context.run_id, context.moment)
-    change = infer_dislike(answer.pattern, supporting_replies, (user, name), origin)
-    return (change, supporting_replies) if change is not None else None
-
-
 class DreamInputs(Protocol):
     """Inputs of a dream besides its task context and the user's feedback."""
 
@@ -247,7 +219,8 @@ class Dream(AgentTask):
         change_counts = [
             await self._submit_changes(context, known_signatures, [change], concluded) for change, concluded in proposals
         ]
-        change_counts.append(await self._propose_dislike(context, known_signatures))
+        if self._inputs.may_write():
+            change_counts.append(await self._propose_dislike(context, known_signatures))
         context.report_progress("Tidying up memories")
         count = sum(change_counts) + await self._consolidate(context, known_signatures)
         await update_state(context, {LAST_DREAM_KEY: started_at.isoformat(), BY_MODEL_KEY: self._inputs.may_write()})
@@ -257,13 +230,27 @@ class Dream(AgentTask):
         return TaskResult(f"{change_count} applied." if context.settings.dreams_apply else f"{change_count} proposed.")
 
     async def _propose_dislike(self, context: TaskContext, known_signatures: set[str]) -> int:
-        """Propose what thumb ratings alone suggest to a model. This is never applied at once, whatever the settings."""
-        proposal = await propose_dislike(context, self._feedback) if self._inputs.may_write() else None
-        if proposal is None:
+        """Propose what the user may dislike, which thumb ratings alone suggest to a qualified model; rules cannot detect it.
+        This is never applied at once, whatever the settings.
+        """
+        disliked = (await self._feedback.list_disliked(context.persona.unique_name))[-MAX_DISLIKED_REPLIES:]
+        message_ids, state = [str(reply.message) for reply in disliked], await context.load_state()
+        if len(disliked) < MIN_DISLIKED_REPLIES or message_ids == state.get(ASKED_REPLIES_KEY):
             return 0
-        change, supporting_replies = proposal
-        return await self._submit_changes(
-            context, known_signatures, [change], [reply.message for reply in supporting_replies], only_propose=True
+        names = context.user.name, context.persona.name
+        values = {"user": names[0], "name": names[1], "replies": format_disliked_replies(disliked, *names)}
+        change, supporting_replies = None, list[DislikedReply]()
+        with suppress(ModelError):  # it could not say
+            answer = await context.ask("disliked", CommonPatternAnswer, **values)
+            supporting_replies = [disliked[index] for index in answer.reply_indices(len(disliked))]
+            origin = (context.persona.unique_name, context.run_id, context.moment)
+            change = infer_dislike(answer.pattern, supporting_replies, names, origin)
+        await update_state(context, {ASKED_REPLIES_KEY: message_ids})
+        concluded = [reply.message for reply in supporting_replies]
+        return (
+            0
+            if change is None
+            else await self._submit_changes(context, known_signatures, [change], concluded, only_propose=True)
         )
 
     async def _submit_changes(

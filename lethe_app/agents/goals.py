@@ -12,10 +12,8 @@ from pydantic import Field
 
 from lethe_app.agents.session_material import (
     LAST_SESSION_KEY,
-    NOTHING_YET,
     MaterialTask,
-    describe_session,
-    describe_speakers,
+    describe_situation,
     remove_braces,
 )
 from lethe_app.agents.task import TaskContext, TaskResult, TaskView
@@ -29,6 +27,7 @@ GOAL_LIFETIME = timedelta(days=30)
 FIRST_PRIORITY = 3
 SESSION_PRIORITY, CUSTOM_PRIORITY = 5, 5
 MAX_OWN_GOALS, MAX_WISHES, MAX_PLANS = 2, 2, 2
+MAX_LISTED_GOALS = 10
 MAX_SESSIONS_CHECKED = 10
 """Number of newest sessions that are searched for one that may be used."""
 Short = Annotated[str, Tidy, Field(max_length=160)]
@@ -86,7 +85,7 @@ class GoalDesigner(MaterialTask[ChatSession]):
 
     async def write(self, context: TaskContext, session: ChatSession) -> TaskResult:
         context.report_progress("Thinking of goals")
-        placeholders = await build_placeholders(context, session)
+        placeholders = await describe_situation(context, session, MAX_LISTED_GOALS)
         aims = await context.ask("goals_own", PersonaGoalsAnswer, **placeholders)
         candidates = [(goal, f"a goal of {context.persona.name}'s own") for goal in aims.own]
         candidates += [(wish, f"something {context.persona.name} wishes for {context.user.name}") for wish in aims.wishes]
@@ -111,7 +110,8 @@ class SessionGoals(MaterialTask[ChatSession]):
 
     async def write(self, context: TaskContext, session: ChatSession) -> TaskResult:
         ideas = [(plan, "a plan from the last conversation", SESSION_PRIORITY) for plan in session.future_goals]
-        return await create_goals(context, ideas, await build_placeholders(context, session), session)
+        placeholders = await describe_situation(context, session, MAX_LISTED_GOALS)
+        return await create_goals(context, ideas, placeholders, session)
 
 
 class CustomGoal(MaterialTask[GoalRequest]):
@@ -132,9 +132,8 @@ class CustomGoal(MaterialTask[GoalRequest]):
 
     async def write(self, context: TaskContext, request: GoalRequest) -> TaskResult:
         newest_sessions = await context.list_sessions(archived=True, limit=1)
-        placeholders = await build_placeholders(
-            context, await context.load_session(newest_sessions[0].guid) if newest_sessions else None
-        )
+        session = await context.load_session(newest_sessions[0].guid) if newest_sessions else None
+        placeholders = await describe_situation(context, session, MAX_LISTED_GOALS)
         origin = f"what {context.user.name} asked of {context.persona.name}" + (
             f"; {request.notice}" if request.notice.strip() else ""
         )
@@ -160,16 +159,6 @@ def may_use_roleplay(setting: RoleplayGoals, rng: random.Random | None = None) -
     if setting is RoleplayGoals.RANDOM:
         return rng is None or rng.random() < 0.5
     return setting is RoleplayGoals.ALWAYS
-
-
-async def build_placeholders(context: TaskContext, session: ChatSession | None) -> dict[str, str]:
-    """Return the common placeholders: descriptions of both speakers, the last summary and the present goals."""
-    goals = [memory for memory in await context.list_memories() if memory.category is MemoryType.GOAL and memory.enabled]
-    return {
-        **describe_speakers(context),
-        "summary": await describe_session(context, session) if session is not None else NOTHING_YET,
-        "goals": "\n".join(f"- {goal.name}" for goal in goals[:MAX_SESSIONS_CHECKED]) or NOTHING_YET,
-    }
 
 
 async def create_goals(

@@ -12,8 +12,7 @@ from lethe_app.agents.session_material import (
     MAX_TEXT_CHARACTERS,
     NOTHING_YET,
     MaterialTask,
-    describe_session,
-    describe_speakers,
+    describe_situation,
     list_new_sessions,
     remove_braces,
     state_after,
@@ -75,7 +74,11 @@ class Journal(MaterialTask[list[SessionSummary]]):
 
     async def write(self, context: TaskContext, new_sessions: list[SessionSummary]) -> TaskResult:
         context.report_progress("Thinking about recent events")
-        placeholders = await build_placeholders(context, new_sessions)
+        last_session = await context.load_session(new_sessions[-1].guid)
+        placeholders = await describe_situation(context, last_session, MAX_GOALS)
+        entries = [memory for memory in await context.list_memories() if memory.category is MemoryType.JOURNAL]
+        newest = max(entries, key=lambda memory: memory.added, default=None)
+        placeholders["last_entry"] = f"“{newest.name}”: {newest.content[:MAX_TEXT_CHARACTERS]}" if newest else NOTHING_YET
         conversation = await format_newest_messages(
             context, new_sessions[-1], "journal", JournalOccasionAnswer, DECISION_TOKENS, **placeholders
         )
@@ -116,23 +119,6 @@ class Journal(MaterialTask[list[SessionSummary]]):
 def _format_memory(text: str) -> str:
     """Return the text in one line, truncated. A quoted text is not, because truncation would remove its closing fence."""
     return text if is_quoted(text) else f"- {' '.join(text.split())[:MAX_MEMORY_CHARACTERS]}"
-
-
-async def build_placeholders(context: TaskContext, new_sessions: list[SessionSummary]) -> dict[str, str]:
-    """Return the common placeholders: descriptions of both speakers, the last entry, the last summary and the goals."""
-    memories = await context.list_memories()
-    entries = [memory for memory in memories if memory.category is MemoryType.JOURNAL]
-    goals = sorted(
-        (memory for memory in memories if memory.category is MemoryType.GOAL and memory.enabled),
-        key=lambda memory: -memory.priority,
-    )
-    newest = max(entries, key=lambda memory: memory.added, default=None)
-    return {
-        **describe_speakers(context),
-        "last_entry": f"“{newest.name}”: {newest.content[:MAX_TEXT_CHARACTERS]}" if newest else NOTHING_YET,
-        "summary": await describe_session(context, await context.load_session(new_sessions[-1].guid)),
-        "goals": "\n".join(f"- {goal.name}" for goal in goals[:MAX_GOALS]) or NOTHING_YET,
-    }
 
 
 async def format_newest_messages(

@@ -82,7 +82,36 @@ class ResearchTask(MaterialTask[ResearchAssignment]):
         return None
 
     async def write(self, context: TaskContext, assignment: ResearchAssignment) -> TaskResult:
-        return await run_research(context, self._web_reader, assignment)
+        """Find subjects, look them up one after the other, and store the findings. If it is cancelled, finished subjects are
+        kept.
+        """
+        context.report_progress("Choosing topics to look up")
+        recent_topics = read_strings(await context.load_state(), RECENT_TOPICS_KEY)
+        candidates = await _find_topics(context, assignment)
+        topics = [topic for topic in candidates if not await _is_known(context, recent_topics, topic.topic)][:MAX_TOPICS]
+        found_topics: list[str] = []
+        for topic in topics:
+            context.report_progress(f"Searching for “{topic.topic}”")
+            merged_pages = await self._look_up(context, assignment, topic)
+            if merged_pages.plain_text:
+                await _store_finding(context, assignment, topic, merged_pages)
+                found_topics.append(topic.topic)
+            recent_topics = add_search(recent_topics, topic.topic)
+            await update_state(context, {RECENT_TOPICS_KEY: recent_topics})
+        await update_state(context, assignment.final_state)
+        if found_topics:
+            return TaskResult(f"{context.persona.name} has read about {_join_quoted(found_topics)}.")
+        tried_topics = _join_quoted([topic.topic for topic in topics])
+        summary = f"Nothing was found about {tried_topics}." if topics else "There was nothing to look up."
+        return TaskResult(summary, outcome=RunOutcome.NOTHING)
+
+    async def _look_up(self, context: TaskContext, assignment: ResearchAssignment, topic: TopicAnswer) -> MergedPages:
+        name = context.persona.name
+        reason = f"{name} wanted to know more about “{topic.topic}”."
+        pages = await self._web_reader.search_and_read(_anonymous_queries(topic, context), reason)
+        context.report_progress(f"Reading about “{topic.topic}”")
+        request = ReadingRequest(name, topic.topic, topic.reason, describe_role(context), assignment.context)
+        return await self._web_reader.merge_pages(request, pages, context)
 
 
 class ActiveResearchTask(ResearchTask):
@@ -106,32 +135,6 @@ class ActiveResearchTask(ResearchTask):
             return None
         summary, final_state = (await view.load_session(guid)).content, {UNTIL_KEY: utterances[-1].time.isoformat()}
         return ResearchAssignment(utterances, summary, timedelta(days=7), 1, final_state)
-
-
-async def run_research(context: TaskContext, web_reader: WebReader, assignment: ResearchAssignment) -> TaskResult:
-    """Find subjects, look them up one after the other, and store the findings. If it is cancelled, finished subjects are
-    kept.
-    """
-    context.report_progress("Choosing topics to look up")
-    recent_topics = read_strings(await context.load_state(), RECENT_TOPICS_KEY)
-    topics = [
-        topic for topic in await _find_topics(context, assignment) if not await _is_known(context, recent_topics, topic.topic)
-    ]
-    found_topics: list[str] = []
-    for topic in topics[:MAX_TOPICS]:
-        context.report_progress(f"Searching for “{topic.topic}”")
-        merged_pages = await _look_up(context, web_reader, assignment, topic)
-        if merged_pages.plain_text:
-            await _store_finding(context, assignment, topic, merged_pages)
-            found_topics.append(topic.topic)
-        recent_topics = add_search(recent_topics, topic.topic)
-        await update_state(context, {RECENT_TOPICS_KEY: recent_topics})
-    await update_state(context, assignment.final_state)
-    if found_topics:
-        return TaskResult(f"{context.persona.name} has read about {_join_quoted(found_topics)}.")
-    tried_topics = [topic.topic for topic in topics[:MAX_TOPICS]]
-    summary = f"Nothing was found about {_join_quoted(tried_topics)}." if tried_topics else "There was nothing to look up."
-    return TaskResult(summary, outcome=RunOutcome.NOTHING)
 
 
 async def _find_topics(context: TaskContext, assignment: ResearchAssignment) -> list[TopicAnswer]:
@@ -164,17 +167,6 @@ async def _is_known(context: TaskContext, recent_topics: Sequence[str], topic: s
     return is_recent_search(recent_topics, topic, {}) or any(
         is_same_topic(known_topic, topic) for known_topic in (*recent_topics, *stored_topics)
     )
-
-
-async def _look_up(
-    context: TaskContext, web_reader: WebReader, assignment: ResearchAssignment, topic: TopicAnswer
-) -> MergedPages:
-    name = context.persona.name
-    reason = f"{name} wanted to know more about “{topic.topic}”."
-    pages = await web_reader.search_and_read(_anonymous_queries(topic, context), reason)
-    context.report_progress(f"Reading about “{topic.topic}”")
-    request = ReadingRequest(name, topic.topic, topic.reason, describe_role(context), assignment.context)
-    return await web_reader.merge_pages(request, pages, context)
 
 
 async def _store_finding(

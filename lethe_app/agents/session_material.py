@@ -10,6 +10,7 @@ from typing import Generic, TypeVar
 from lethe_app.agents.task import NOTHING, AgentTask, TaskContext, TaskRequirement, TaskResult, TaskView
 from lethe_app.brain.llm_schemas.chunking import format_lines
 from lethe_app.domain.chat import ChatSession, SessionSummary
+from lethe_app.domain.memory import MemoryType
 
 Material = TypeVar("Material")
 
@@ -89,6 +90,17 @@ def describe_speakers(view: TaskView) -> dict[str, str]:
         "user": view.user.name,
         "bio": expand_names(view, persona.mini_bio or persona.bio)[:MAX_TEXT_CHARACTERS] or NOTHING_YET,
         "user_bio": expand_names(view, view.user.bio)[:MAX_TEXT_CHARACTERS] or NOTHING_YET,
+    }
+
+
+async def describe_situation(context: TaskContext, session: ChatSession | None, max_goals: int) -> dict[str, str]:
+    """Return the placeholders of `describe_speakers`, those of a session and of the present goals with the highest priority."""
+    goals = [memory for memory in await context.list_memories() if memory.category is MemoryType.GOAL and memory.enabled]
+    goals.sort(key=lambda goal: -goal.priority)
+    return {
+        **describe_speakers(context),
+        "summary": await describe_session(context, session) if session is not None else NOTHING_YET,
+        "goals": "\n".join(f"- {goal.name}" for goal in goals[:max_goals]) or NOTHING_YET,
     }
 
 
