@@ -10,7 +10,7 @@ from lethe_app.agents.session_material import (
     LAST_SESSION_KEY,
     UNTIL_KEY,
     MaterialTask,
-    expand_names,
+    describe_role,
     read_strings,
     read_time,
     remove_braces,
@@ -41,7 +41,6 @@ MAX_MESSAGES_READ = 400
 MAX_PORTIONS = 4
 """Maximum number of portions of a long session in which subjects are searched; the newest ones are used."""
 MAX_TOPICS = 3
-MAX_ROLE_CHARACTERS = 400
 RECENT_TOPICS_KEY = "recent"
 """Key of the state: recent subjects."""
 
@@ -110,7 +109,9 @@ class ResearchTask(MaterialTask[ResearchAssignment]):
         reason = f"{name} wanted to know more about “{topic.topic}”."
         pages = await self._web_reader.search_and_read(_anonymous_queries(topic, context), reason)
         context.report_progress(f"Reading about “{topic.topic}”")
-        request = ReadingRequest(name, topic.topic, topic.reason, describe_role(context), assignment.context)
+        request = ReadingRequest(
+            name, topic.topic, topic.reason, describe_role(context.persona, context.user), assignment.context
+        )
         return await self._web_reader.merge_pages(request, pages, context)
 
 
@@ -141,7 +142,7 @@ async def _find_topics(context: TaskContext, assignment: ResearchAssignment) -> 
     """Return the subjects, most urgent first, without duplicates."""
     placeholders = {
         "name": context.persona.name,
-        "role": describe_role(context),
+        "role": describe_role(context.persona, context.user),
         "context": assignment.context[:MAX_CONTEXT_CHARACTERS] or NOTHING_KNOWN,
     }
     topics: list[TopicAnswer] = []
@@ -194,8 +195,3 @@ async def _store_finding(
 
 def _join_quoted(topics: Sequence[str]) -> str:
     return ", ".join(f"“{topic}”" for topic in topics)
-
-
-def describe_role(view: TaskView) -> str:
-    """Return the persona's bio in a few sentences."""
-    return " ".join(expand_names(view, view.persona.mini_bio or view.persona.bio).split())[:MAX_ROLE_CHARACTERS]

@@ -64,7 +64,7 @@ class SelfReflection(MaterialTask[list[SessionSummary]]):
             SelfReflectionAnswer,
             **{name: text for name, text in describe_speakers(context).items() if name != "user_bio"},
             words=str(round(context.persona.self_edit_tokens * WORDS_PER_TOKEN)),
-            thoughts=expand_names(context, context.persona.self_edit_field) or NOTHING_YET,
+            thoughts=expand_names(context.persona, context.user, context.persona.self_edit_field) or NOTHING_YET,
             conversations="\n\n".join(conversations),
         )
         text = await fit_to_token_limit(context, remove_braces(answer.text))

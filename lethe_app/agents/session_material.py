@@ -11,11 +11,13 @@ from lethe_app.agents.task import NOTHING, AgentTask, TaskContext, TaskRequireme
 from lethe_app.brain.llm_schemas.chunking import format_lines
 from lethe_app.domain.chat import ChatSession, SessionSummary
 from lethe_app.domain.memory import MemoryType
+from lethe_app.domain.persona import Persona
 
 Material = TypeVar("Material")
 
 MAX_TEXT_CHARACTERS = 1500
 """Characters of a biography and of a session that a model reads."""
+MAX_ROLE_CHARACTERS = 400
 NEWEST_LINES = 12
 """Number of last messages read of a session without summary."""
 NOTHING_YET = "(none yet)"
@@ -88,8 +90,8 @@ def describe_speakers(view: TaskView) -> dict[str, str]:
     return {
         "name": persona.name,
         "user": view.user.name,
-        "bio": expand_names(view, persona.mini_bio or persona.bio)[:MAX_TEXT_CHARACTERS] or NOTHING_YET,
-        "user_bio": expand_names(view, view.user.bio)[:MAX_TEXT_CHARACTERS] or NOTHING_YET,
+        "bio": expand_names(persona, view.user, persona.mini_bio or persona.bio)[:MAX_TEXT_CHARACTERS] or NOTHING_YET,
+        "user_bio": expand_names(persona, view.user, view.user.bio)[:MAX_TEXT_CHARACTERS] or NOTHING_YET,
     }
 
 
@@ -104,9 +106,14 @@ async def describe_situation(context: TaskContext, session: ChatSession | None, 
     }
 
 
-def expand_names(view: TaskView, text: str) -> str:
+def expand_names(persona: Persona, user: Persona, text: str) -> str:
     """Expand the macros {{char}} and {{user}}."""
-    return text.replace("{{char}}", view.persona.spoken_name).replace("{{user}}", view.user.name).strip()
+    return text.replace("{{char}}", persona.spoken_name).replace("{{user}}", user.name).strip()
+
+
+def describe_role(persona: Persona, user: Persona) -> str:
+    """Return the persona's bio in a few sentences, in one line."""
+    return " ".join(expand_names(persona, user, persona.mini_bio or persona.bio).split())[:MAX_ROLE_CHARACTERS]
 
 
 def remove_braces(text: str) -> str:

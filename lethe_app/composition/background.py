@@ -18,7 +18,7 @@ from lethe_app.composition.core import CoreServices
 from lethe_app.composition.creation import service
 from lethe_app.domain.agent_runs import ProducedKind
 from lethe_app.services.background.activity_log import WORK_BY_NAME
-from lethe_app.services.background.dreams import Dreams, DreamServices
+from lethe_app.services.background.dreams import Dreams
 from lethe_app.services.background.enrichment import MemoryEnrichment
 from lethe_app.services.background.feedback import FeedbackService
 from lethe_app.services.background.key_moments import KeyMoments
@@ -83,7 +83,7 @@ class BackgroundServices(CoreServices):
             CustomGoal(self.goals.load_request),
             ActiveResearchTask(self.web_reader),
             ResearchTask(self.web_reader),
-            Dream(self.dream_inputs, self.feedback),
+            Dream(self.dreams, self.feedback),
         ]
 
     @cached_property
@@ -140,8 +140,7 @@ class BackgroundServices(CoreServices):
 
     feedback_store = service(FeedbackStore)
     feedback = service(FeedbackService, rows="feedback_store")
-    dreams = service(Dreams)
-    dream_inputs = service(DreamServices, may_write="has_qualified_model")
+    dreams = service(Dreams, may_write="has_qualified_model")
     web_gate = service(WebGate, count_tokens="token_counts.count")
     web_reader = service(
         WebReader, internet="web_gate", build_quoter="untrusted_memories.build_quoter", count_tokens="token_counts.count"

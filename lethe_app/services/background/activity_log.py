@@ -281,22 +281,21 @@ class ArchiveBudget:
                 return None
         except StorageError:  # it was deleted; the action reports that itself
             return await action()
-        outcomes: list[bool] = []
-        owner = (session.persona_id, session.persona_id)
-        entry = self._activity_log.create_entry(ARCHIVE, owner)
-        await self._activity_log.run_entry(entry, partial(self._run_action, session_id, action, outcomes))
-        return outcomes == [True]
+        is_complete = False
 
-    async def _run_action(
-        self, session_id: UUID, action: ArchiveAction, outcomes: list[bool], _entry: ActivityEntry
-    ) -> TaskResult:
-        parts_before = await self._parts_by_model(session_id)
-        outcomes.append(await action())
-        new_parts = await self._parts_by_model(session_id) - parts_before
-        quoted_name = await self._quoted_name(session_id)
-        if not new_parts:
-            return TaskResult(f"{quoted_name} keeps its rule-based summary.", outcome=RunOutcome.NOTHING)
-        return TaskResult(f"{quoted_name} was summarised by the model. This does not count towards the daily limit.")
+        async def run_action(_entry: ActivityEntry) -> TaskResult:
+            nonlocal is_complete
+            parts_before = await self._parts_by_model(session_id)
+            is_complete = await action()
+            new_parts = await self._parts_by_model(session_id) - parts_before
+            quoted_name = await self._quoted_name(session_id)
+            if not new_parts:
+                return TaskResult(f"{quoted_name} keeps its rule-based summary.", outcome=RunOutcome.NOTHING)
+            return TaskResult(f"{quoted_name} was summarised by the model. This does not count towards the daily limit.")
+
+        entry = self._activity_log.create_entry(ARCHIVE, (session.persona_id, session.persona_id))
+        await self._activity_log.run_entry(entry, run_action)
+        return is_complete
 
     async def _quoted_name(self, session_id: UUID) -> str:
         with suppress(StorageError):

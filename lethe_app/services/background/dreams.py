@@ -33,7 +33,9 @@ TASK_PROMPT_NAMES = ("dream", "infer", "avoid", "disliked")
 
 
 class Dreams:
-    """Changes of dreams as the user decides on them. `changed` emits the persona id whose changes were modified."""
+    """Changes of dreams as the user decides on them, and the inputs of their task (`agents.dream.DreamInputs`). `changed` emits
+    the persona id whose changes were modified.
+    """
 
     def __init__(
         self,
@@ -41,12 +43,15 @@ class Dreams:
         memory_cache: MemoryCache,
         facts: FactService,
         task_prompts: TaskPrompts,
+        memory_index: MemoryIndex,
+        calibration: Calibration,
+        untrusted_memories: UntrustedMemories,
+        may_write: Callable[[], bool],
     ) -> None:
         self.changed: Listeners[str] = Listeners()
-        self._changes = changes
-        self._memory_cache = memory_cache
-        self._facts = facts
-        self._task_prompts = task_prompts
+        self._changes, self._memory_cache, self._facts, self._task_prompts = changes, memory_cache, facts, task_prompts
+        self._memory_index, self._calibration, self._untrusted_memories = memory_index, calibration, untrusted_memories
+        self.may_write = may_write
 
     async def changes_of(
         self, persona_id: str, state: ChangeState | None = None, most: int = MAX_CHANGES
@@ -131,37 +136,7 @@ class Dreams:
                 errors.append(error)
         return errors
 
-    async def _refresh_caches(self, persona_id: str) -> None:
-        """Reload caches and notify listeners after records were changed in the database."""
-        self._memory_cache.reload()
-        self._memory_cache.changed.notify(persona_id)
-        self._memory_cache.forgotten.notify(persona_id)
-        await self._facts.renew(persona_id)
-        self.changed.notify(persona_id)
-
-    async def _load_change(self, change_id: UUID) -> RecordedChange:
-        change = await self._changes.get(change_id)
-        if change is None:
-            raise StorageError("This change is no longer in the log.")
-        return change
-
-
-class DreamServices:
-    """Inputs of the dream task; implements `agents.dream.DreamInputs`."""
-
-    def __init__(
-        self,
-        dreams: Dreams,
-        memory_index: MemoryIndex,
-        calibration: Calibration,
-        untrusted_memories: UntrustedMemories,
-        may_write: Callable[[], bool],
-    ) -> None:
-        self._dreams = dreams
-        self._memory_index = memory_index
-        self._calibration = calibration
-        self._untrusted_memories = untrusted_memories
-        self.may_write = may_write
+    # Inputs of the task
 
     async def neighbours(self, persona_id: str, record: ChangedRecord) -> list[UUID]:
         """Return the nearest records, up to the embedding model's distance threshold for equal meaning; none without such a
@@ -179,15 +154,29 @@ class DreamServices:
         return await self._untrusted_memories.quote_memory(record, text) if isinstance(record, MemoryUnit) else text
 
     async def known_signatures(self, persona_id: str) -> set[str]:
-        return {signature(change) for change in await self._dreams.changes_of(persona_id)}
+        return {signature(change) for change in await self.changes_of(persona_id)}
 
     async def submit_change(self, change: RecordedChange, *, apply_now: bool) -> RecordedChange:
         if not apply_now:
-            return await self._dreams.save_proposal(change)
+            return await self.save_proposal(change)
         try:
-            return await self._dreams.apply_change(change)
+            return await self.apply_change(change)
         except StorageError:  # somebody changed it while this was thought of
             return change.model_copy(update={"state": ChangeState.DECLINED})
+
+    async def _refresh_caches(self, persona_id: str) -> None:
+        """Reload caches and notify listeners after records were changed in the database."""
+        self._memory_cache.reload()
+        self._memory_cache.changed.notify(persona_id)
+        self._memory_cache.forgotten.notify(persona_id)
+        await self._facts.renew(persona_id)
+        self.changed.notify(persona_id)
+
+    async def _load_change(self, change_id: UUID) -> RecordedChange:
+        change = await self._changes.get(change_id)
+        if change is None:
+            raise StorageError("This change is no longer in the log.")
+        return change
 
 
 def _replace_text(after: ChangedRecords, text: str) -> ChangedRecords:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from pydantic import TypeAdapter
 
+from lethe_app.agents.session_material import describe_role
 from lethe_app.agents.web_reading import MergedPages, ReadingRequest, ReadPage, TaskModel, WebReader, join_site_names
 from lethe_app.brain.llm_schemas.chunking import format_lines
 from lethe_app.brain.llm_schemas.web import SearchDecisionAnswer
@@ -62,7 +63,6 @@ MAX_LINES, MAX_LINES_CHARACTERS = 6, 1500
 MAX_PAGE_TOKENS = 1000
 """Maximum number of tokens of pages, because the user waits while they are read."""
 MAX_RESULT_CHARACTERS = 3500
-MAX_ROLE_CHARACTERS = 400
 
 
 class WebLookupService:
@@ -133,19 +133,9 @@ class WebLookupService:
     async def _merge_pages(
         self, participants: Participants, message: Message, topic: str, pages: Sequence[ReadPage]
     ) -> MergedPages:
-        user_name = participants.user.name
-        bio = (
-            (participants.persona.mini_bio or participants.persona.bio)
-            .replace("{{char}}", participants.persona.name)
-            .replace("{{user}}", user_name)
-        )
-        request = ReadingRequest(
-            participants.persona.name,
-            topic,
-            f"{user_name} asked for it.",
-            bio[:MAX_ROLE_CHARACTERS],
-            f"{user_name}: {message.content}",
-        )
+        persona, user = participants.persona, participants.user
+        role, context = describe_role(persona, user), f"{user.name}: {message.content}"
+        request = ReadingRequest(persona.name, topic, f"{user.name} asked for it.", role, context)
         return await self._web_reader.merge_pages(
             request, pages, self._task_model if self._is_model_qualified() else None, MAX_PAGE_TOKENS
         )

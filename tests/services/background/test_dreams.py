@@ -16,7 +16,7 @@ from lethe_app.domain.changes import AVOID, DROP, INFER, MERGE, REFINE, ChangedR
 from lethe_app.domain.facts import ExtractedFact, MadeBy
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.errors import LetheError
-from lethe_app.services.background.dreams import DreamServices
+from lethe_app.services.background.dreams import Dreams
 from lethe_app.services.background.task_api import TaskApi
 from tests.services.past_sessions import hold, trusted
 from tests.services.tasks import Clock, newest
@@ -34,10 +34,10 @@ async def own(services: AppServices, content: str = PIP, **fields: object) -> Me
 def lay_near(monkeypatch: pytest.MonkeyPatch, first: MemoryUnit, second: MemoryUnit) -> None:
     """These two say nearly the same."""
 
-    async def find_other(_inputs: DreamServices, _persona: str, record: object) -> list[UUID]:
+    async def find_other(_inputs: Dreams, _persona: str, record: object) -> list[UUID]:
         return [second.guid] if record == first else [first.guid]
 
-    monkeypatch.setattr(DreamServices, "neighbours", find_other)
+    monkeypatch.setattr(Dreams, "neighbours", find_other)
 
 
 async def contents(services: AppServices) -> list[str]:
