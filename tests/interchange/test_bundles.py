@@ -102,9 +102,12 @@ def test_words_with_halves_of_characters_are_packed_without_them():
         ("mind.json", packed({"mood": {"at": "9999-12-31T23:59:00Z"}}), "is out of range", "mood.at"),
         ("mind.json", packed({"temper": 2}), "is not a field", "temper"),
         ("mind.json", b"[]", "does not contain a JSON object", ""),
+        ("memories.jsonl", lines({"name": "big", "priority": 10**30}), "is out of range", "priority"),
+        ("memories.jsonl", lines({"category": "chat_session"}), "", "category"),
+        ("conversations/000001.jsonl", lines(session(leaf_id=GUID.format(9)), message(1)), "", "session.leaf_id"),
     ],
 )
-def test_a_mind_that_is_not_understood_is_refused_by_its_file_and_field(name: str, content: bytes, problem: str, field: str):
+def test_what_is_not_understood_is_refused_by_its_file_and_field(name: str, content: bytes, problem: str, field: str):
     error = refusal(members(version=2) | {name: content})
 
     assert f"Mira.lethe › {name}" in error.message
@@ -262,22 +265,6 @@ def test_some_other_json_is_no_manifest():
 )
 def test_messages_that_do_not_fit_together_are_refused(said: list[object], problem: str):
     assert refusal(members() | {"conversations/000001.jsonl": lines(session(), *said)}).problem == problem
-
-
-def test_a_branch_that_ends_nowhere_is_refused():
-    error = refusal(members() | {"conversations/000001.jsonl": lines(session(leaf_id=GUID.format(9)), message(1))})
-
-    assert error.field == "session.leaf_id"
-
-
-def test_a_number_that_no_database_holds_is_refused():
-    error = refusal(members() | {"memories.jsonl": lines({"name": "big", "priority": 10**30})})
-
-    assert (error.field, error.problem) == ("priority", "is out of range")
-
-
-def test_a_conversation_does_not_come_in_as_a_memory():
-    assert refusal(members() | {"memories.jsonl": lines({"category": "chat_session"})}).field == "category"
 
 
 def test_json_that_is_nested_without_end_is_refused():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import sys
@@ -164,21 +163,6 @@ async def test_a_searxng_without_json_says_what_to_switch_on(reply: Reply):
     assert "search.formats" in caught.value.remedy
 
 
-@pytest.mark.parametrize(
-    ("reply", "reported"),
-    [
-        (answer({}, status=429), "too many requests"),
-        (answer({}, status=502), "502"),
-        (Reply(b"{", kind="application/json"), "unreadable response"),
-    ],
-    ids=range(3),
-)
-async def test_searxngs_troubles_are_told(reply: Reply, reported: str):
-    async with serving(Site({"/search": reply})) as site:
-        with pytest.raises(SearchFailed, match=reported):
-            await SearXNG(site.url).search("lighthouse", 3)
-
-
 @pytest.mark.parametrize("address", ["", "http://", "nonsense"])
 def test_without_an_address_searxng_is_not_asked(address: str):
     with pytest.raises(SearchFailed, match="address"):
@@ -219,20 +203,6 @@ async def test_duckduckgo_may_be_given_up(monkeypatch: pytest.MonkeyPatch):
     with pytest.raises(SearchFailed, match="did not respond in time"):
         await DuckDuckGo(search_library=ask).search("anything", 3)
     free.set()
-
-
-async def test_duckduckgo_may_be_cancelled():
-    free = threading.Event()
-    task = asyncio.ensure_future(DuckDuckGo(search_library=lambda *_asked: free.wait() and []).search("anything", 3))  # type: ignore[func-returns-value]
-    await asyncio.sleep(0.01)
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    free.set()
-
-
-class FakeLibrary(ModuleType):
-    """Stands where the library would be, and fails as it does."""
 
 
 @pytest.fixture
