@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from datetime import timedelta
 from pathlib import Path
 from uuid import UUID, uuid4
 
@@ -263,19 +262,6 @@ async def test_the_users_own_directive_is_read_and_a_broken_one_is_told_while_ou
     assert "avoid.md" in broken.message
     assert "# Material" in broken.message
     assert services.task_prompts.load_prompt("avoid").examples
-
-
-async def test_days_later_casual_remarks_still_add_up(services: AppServices, dream, clock: Clock):
-    for said in ("I'd prefer shorter answers.", "Maybe a bit shorter next time.", "Could you keep it short?"):
-        clock.go_on(days=1)
-        await hold(services, said)
-        clock.go_on(hours=1)
-        changes = await dream()
-
-    (change,) = changes
-    assert change.what == INFER
-    assert change.reason == "You said so 3 times."
-    assert clock.shown - change.at < timedelta(hours=1)
 
 
 async def test_a_thumb_down_says_that_a_mild_word_was_meant(services: AppServices, dream):

@@ -263,20 +263,6 @@ async def test_when_the_tokens_of_the_day_are_used_up_it_goes_on_tomorrow(servic
 # how it ends
 
 
-async def test_the_user_comes_back_and_the_model_is_free_at_once(services: AppServices, clock: Clock, tmp_path: Path):
-    task = await employ(services, Scripted(ask_for_a_title, "something", TaskRequirement.MODEL))
-    await trusted(services, tmp_path / "echo.json", answers=[" ".join("x" * 2000), TITLE], delay=0.05)
-    leave(services, clock)
-    looking = await underway(services)
-
-    services.idleness.record_action()
-    await looking
-
-    assert (task.began, task.ended) == (1, 0)
-    assert (await newest(services)).outcome is RunOutcome.GAVE_WAY
-    assert services.background_runner.running_task is None
-
-
 async def test_a_user_who_comes_back_while_it_is_looked_for_something_to_do_is_noticed(services: AppServices, clock: Clock):
     class Slow(Scripted):
         async def observe(self, view: object) -> bool:
