@@ -18,7 +18,7 @@ from lethe_app.brain.text.utterance import Utterance, to_utterances
 from lethe_app.config.settings import Settings
 from lethe_app.domain.agent_runs import ChangeState, ProducedKind, ProducedRecord, RecordedChange, TaskRun
 from lethe_app.domain.changes import DREAM_KINDS, ChangedRecords
-from lethe_app.domain.chat import ChatSession, SessionSummary
+from lethe_app.domain.chat import SessionSummary
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.memory import MemoryUnit
@@ -88,6 +88,7 @@ class StoredTaskView:
         self.persona, self.user = participants.persona, participants.user
         self.last_run = last_run
         self._persona_id = participants.persona.unique_name
+        self.load_session = services.stored.session_store.session
 
     @property
     def moment(self) -> datetime:
@@ -107,9 +108,6 @@ class StoredTaskView:
     async def list_sessions(self, *, archived: bool | None = None, limit: int = 20) -> list[SessionSummary]:
         summaries = await self._services.stored.session_store.sessions(self._persona_id)
         return [session for session in summaries if archived is None or session.archived == archived][:limit]
-
-    async def load_session(self, guid: UUID) -> ChatSession:
-        return await self._services.stored.session_store.session(guid)
 
     async def list_utterances(self, guid: UUID, newest: int = 0) -> list[Utterance]:
         session_store = self._services.stored.session_store
@@ -131,7 +129,7 @@ class TaskApi(StoredTaskView):
         """Create the context of a run."""
         super().__init__(services, entry.work.name, participants, last_run)
         self._entry = entry
-        self.report_progress = entry.report_progress
+        self.report_progress, self.free_tokens = entry.report_progress, services.structured_output.free_tokens
 
     @property
     def run_id(self) -> UUID:
@@ -142,9 +140,6 @@ class TaskApi(StoredTaskView):
         if not self._entry.can_spend:
             raise BudgetSpent("The daily token limit is used up; the task continues another day.")
         return await self._services.structured_output.ask(task_prompt, answer, **values)
-
-    async def free_tokens(self, task_prompt: str | TaskPrompt, answer: type[LlmAnswer], **values: str) -> int:
-        return await self._services.structured_output.free_tokens(task_prompt, answer, **values)
 
     async def split_to_fit(
         self, task_prompt: str | TaskPrompt, answer: type[LlmAnswer], utterances: Sequence[Utterance], **values: str
