@@ -12,7 +12,7 @@ from uuid import UUID
 
 from lethe_app.agents.task import TaskResult
 from lethe_app.brain.llm_schemas.archive import MoodChangeAnswer
-from lethe_app.brain.mood.model import STEPS, Moodlet
+from lethe_app.brain.mood.model import STEPS
 from lethe_app.dates.arithmetic import elapsed
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.clock import now
@@ -49,10 +49,12 @@ class MoodInference:
             f"Reviewing the mood of “{session.name}”" if session.name else "Reviewing the mood of the last conversation"
         )
         model = self._structured_output.model
-        steps = {
-            moodlet.id: await self._ask_step(moodlet, participants.persona.name, session.content)
-            for moodlet in self._moods.moodlets
-        }
+        steps: dict[str, float] = {}
+        for moodlet in self._moods.moodlets:
+            mood, meaning = moodlet.title.lower(), moodlet.description
+            values = {"summary": session.content, "name": participants.persona.name, "mood": mood, "meaning": meaning}
+            answer = await self._structured_output.ask(TaskKind.MOOD, MoodChangeAnswer, **values)
+            steps[moodlet.id] = STEPS[answer.step + 2]
         await self._moods.apply_reading(
             session.persona_id,
             MoodReading(session=session.guid, at=now(), model=model.file.name if model else "", steps=steps),
@@ -60,10 +62,6 @@ class MoodInference:
         return TaskResult(
             f"Reviewed the mood of “{session.name}”." if session.name else "Reviewed the mood of the last conversation."
         )
-
-    async def _ask_step(self, moodlet: Moodlet, name: str, summary: str) -> float:
-        placeholders = {"summary": summary, "name": name, "mood": moodlet.title.lower(), "meaning": moodlet.description}
-        return STEPS[(await self._structured_output.ask(TaskKind.MOOD, MoodChangeAnswer, **placeholders)).step + 2]
 
 
 class MoodReader:

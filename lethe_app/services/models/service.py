@@ -7,7 +7,6 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
-from lethe_app.config.settings import Settings
 from lethe_app.domain.model import KvType, LoadedModel, LoadOptions, ModelFile
 from lethe_app.errors import LetheError, ModelCrashed, ModelMissing
 from lethe_app.llm.client import SAVE_TIMEOUT, ModelClient
@@ -138,8 +137,18 @@ class ModelService:
         self._set_state(ModelReady(model))
 
     async def _load_file(self, file: ModelFile) -> tuple[LoadedModel, TokenCounter | None]:
-        options = load_options(
-            self._preferences.current.for_model(file.path.name), is_small=self._preferences.is_small_computer
+        settings, is_small = self._preferences.current.for_model(file.path.name), self._preferences.is_small_computer
+        options = LoadOptions(
+            background_context=SMALL_BACKGROUND_CONTEXT if is_small else LoadOptions.background_context,
+            saves_memory=is_small,
+            context=settings.context,
+            gpu_layers=settings.gpu_layers,
+            threads=settings.threads,
+            batch=settings.batch,
+            flash_attention=settings.flash_attention,
+            kv_type=KvType(settings.kv_type),
+            mmap=settings.mmap,
+            mlock=settings.mlock,
         )
         model = await self._client.load(
             file,
@@ -184,19 +193,3 @@ def describe_user_model(path: Path) -> ModelFile:
         return search_result.models[0]
     described = ENGINE_KINDS[kind_name(path)].describe(path)  # raises the error that says what is wrong
     return replace(described, source=discovery.USER_SOURCE)
-
-
-def load_options(settings: Settings, *, is_small: bool = False) -> LoadOptions:
-    """Return the settings that concern loading; `is_small` says whether the small memory profile is in use."""
-    return LoadOptions(
-        background_context=SMALL_BACKGROUND_CONTEXT if is_small else LoadOptions.background_context,
-        saves_memory=is_small,
-        context=settings.context,
-        gpu_layers=settings.gpu_layers,
-        threads=settings.threads,
-        batch=settings.batch,
-        flash_attention=settings.flash_attention,
-        kv_type=KvType(settings.kv_type),
-        mmap=settings.mmap,
-        mlock=settings.mlock,
-    )

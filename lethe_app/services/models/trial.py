@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from lethe_app.domain.model import LoadedModel, NextWords, SamplingStep, StopReason
+from lethe_app.domain.model import LoadedModel, NextWords, StopReason
 from lethe_app.domain.presets import SamplerPreset
 from lethe_app.domain.prompt import PromptTurn
 from lethe_app.errors import ModelMissing
@@ -60,7 +60,11 @@ class ModelTrial:
         """Create the service; `preview_client` runs a process without a model, and `example` holds the tokens that follow
         `EXAMPLE_TEXT`.
         """
-        self._preview_client, self._example = preview_client, example
+        self.preview_sampling = preview_client.preview_sampling
+        """Return the probabilities of candidates before the samplers of a preset and after each of them."""
+        self.end_preview = preview_client.close
+        """End the process of the preview; the next preview starts it again."""
+        self._example = example
         self._client, self._loaded_model, self._choose_renderer = client, loaded_model, choose_renderer
 
     async def format_source(self) -> str:
@@ -98,16 +102,6 @@ class ModelTrial:
         if self._loaded_model() is None:
             return TypeAdapter(NextWords).validate_json(await asyncio.to_thread(self._example.read_bytes))
         return await self._client.score_next_tokens(beginning.rstrip(), MAX_NEXT_WORDS)
-
-    async def preview_sampling(self, preset: SamplerPreset, candidates: NextWords) -> tuple[SamplingStep, ...]:
-        """Return the probabilities of the candidates before the samplers of a preset and after each of them; samplers that
-        depend on the previous tokens or are random are left out. Raise ModelError.
-        """
-        return await self._preview_client.preview_sampling(preset, candidates)
-
-    async def end_preview(self) -> None:
-        """End the process of the preview; the next preview starts it again."""
-        await self._preview_client.close()
 
     async def continue_text(self, beginning: str, sampler: SamplerPreset) -> AsyncGenerator[str]:
         """Yield a short continuation of a text, piece by piece. Raise ModelError, also if no model is loaded."""

@@ -7,7 +7,6 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from typing import Annotated, Literal
-from uuid import UUID
 
 from pydantic import BaseModel, BeforeValidator, Field
 
@@ -228,10 +227,10 @@ class MemoryTools:
             or is_within(session.last_activity)
             or session.started.astimezone().date() <= first <= session.last_activity.astimezone().date()
         ]
-        lines = [
-            f"- Conversation: {format_line(session.title, await self._load_summary(session.guid, session.first_words))}"
-            for session in sessions[:MAX_CERTAIN_RESULTS]
-        ]
+        lines: list[str] = []
+        for session in sessions[:MAX_CERTAIN_RESULTS]:
+            summary = (await self.session_store.session(session.guid)).content
+            lines.append(f"- Conversation: {format_line(session.title, summary or session.first_words)}")
         memories = [memory for memory in await self.memory.memories(context.persona_id) if is_within(memory.added)]
         lines += [f"- Memory: {await self._format_memory(memory)}" for memory in memories[:MAX_CERTAIN_RESULTS]]
         period = f"{first:%B %Y}" if is_month else format_date(first)
@@ -252,9 +251,6 @@ class MemoryTools:
     async def _format_memory(self, memory: MemoryUnit, text: str = "") -> str:
         """Return a memory in one line; untrusted text is quoted within fences."""
         return await self.untrusted_memories.quote_memory(memory, format_line(memory.name, text or memory.content))
-
-    async def _load_summary(self, guid: UUID, default: str) -> str:
-        return (await self.session_store.session(guid)).content or default
 
     async def delete(self, context: ToolContext, arguments: MemoryDeleteArguments) -> ToolOutput:
         memory = await self.find_memory(context, arguments.memory)
