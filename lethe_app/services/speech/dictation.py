@@ -38,13 +38,28 @@ class SoundFormat:
 
 
 @dataclass(frozen=True)
+class SpeechBegan:
+    """The user begins to speak."""
+
+
+@dataclass(frozen=True)
+class HeardText:
+    """What the user says: provisional while they speak, final after each pause, when `text` may be empty."""
+
+    text: str
+    is_final: bool
+    language: str = ""
+    """ISO 639 code."""
+
+
+@dataclass(frozen=True)
 class DictationEnded:
     """Everything heard is recognised, or an error ended the dictation."""
 
     error: LetheError | None = None
 
 
-DictationEvent = SpeechStarted | SpeechText | DictationEnded
+DictationEvent = SpeechBegan | HeardText | DictationEnded
 
 
 class Dictation:
@@ -116,8 +131,10 @@ class Dictation:
 
 def _notify(report: RecognitionReport, on_event: Callable[[DictationEvent], None]) -> None:
     match report:
-        case SpeechStarted() | SpeechText():
-            on_event(report)
+        case SpeechStarted():
+            on_event(SpeechBegan())
+        case SpeechText(text=text, language=language, is_final=is_final):
+            on_event(HeardText(text, is_final, language))
         case ListeningEnded():
             on_event(DictationEnded())
         case RecognitionFailed(kind=kind, message=message, remedy=remedy):

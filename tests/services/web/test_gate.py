@@ -227,7 +227,8 @@ async def test_a_search_is_told_and_on_disk_before_it_leaves_and_again_when_it_i
 
 
 async def test_looking_up_reads_pages_and_makes_do_with_what_the_engine_says(services: AppServices):
-    async with opened(services, standing()) as surfing:
+    body = "".join(f"<p>Page {number}. {SENTENCE * 2}</p>" for number in range(4))
+    async with opened(services, standing(keepers=Reply(page(body=body)))) as surfing:
         results = await look_up(services, surfing)
         left = await surfing.list_requests()
 

@@ -12,9 +12,10 @@ from lethe_app.errors import LetheError, SpeechModelMissing
 from lethe_app.services.speech.dictation import (
     DictationEnded,
     DictationEvent,
+    HeardText,
     SoundFormat,
+    SpeechBegan,
 )
-from lethe_app.speech.recognition.protocol import SpeechStarted, SpeechText
 from lethe_app.ui.controllers.controller import Controller
 from lethe_app.ui.controllers.dictation.microphone import Microphone, SystemMicrophone
 from lethe_app.ui.core.accessibility import announce
@@ -223,12 +224,12 @@ class DictationController(Controller):
     def _on_event(self, event: DictationEvent, *, is_latest: bool) -> None:
         """Handle an event of the latest stream, or of one before that is still being recognised."""
         match event:
-            case SpeechStarted():
+            case SpeechBegan():
                 self._open_segments += 1
                 self._interrupt()
-            case SpeechText(text=text, is_final=False) if is_latest:
+            case HeardText(text=text, is_final=False) if is_latest:
                 self._composer.dictated.show_partial(text)
-            case SpeechText(text=text, is_final=True):
+            case HeardText(text=text, is_final=True):
                 self._open_segments -= 1
                 self._composer.dictated.commit(text)
                 self._has_unsent_text |= bool(text) and self._is_hands_free and self._preferences.current.hands_free_sends
