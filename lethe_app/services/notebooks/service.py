@@ -21,6 +21,7 @@ from lethe_app.errors import FileError, LetheError
 from lethe_app.paths import Paths
 from lethe_app.services.events import Listeners
 from lethe_app.storage.database import Database
+from lethe_app.storage.error_translation import translate_errors
 from lethe_app.storage.files.notebooks import NotebookFiles
 
 T = TypeVar("T")
@@ -314,7 +315,7 @@ class NotebookService:
                     self._erase(persona_id, notebook.name)
             return len(revised)
 
-        revised_count = await self._database.run_outside_transaction(work)
+        revised_count = await self._run(persona_id, work)
         if revised_count:
             await self._notify_removed(persona_id)
         return revised_count
@@ -387,12 +388,21 @@ class NotebookService:
         """Do the work in the storage thread and notify listeners. With `only_added` nothing was removed, so prompts need not be
         made again.
         """
-        result = await self._database.run_outside_transaction(work)
+        result = await self._run(persona_id, work)
         if only_added:
             self.changed.notify(persona_id)
         else:
             await self._notify_removed(persona_id)
         return result
+
+    async def _run(self, persona_id: str, work: Callable[[], T]) -> T:
+        """Do the work in the storage thread. Raise StorageError if the system refuses access to a file."""
+
+        def translated_work() -> T:
+            with translate_errors(self.folder(persona_id)):
+                return work()
+
+        return await self._database.run_outside_transaction(translated_work)
 
     async def _notify_removed(self, persona_id: str) -> None:
         self._on_lines_removed(persona_id)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -15,7 +16,7 @@ from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.clock import now, system_clock, use_clock
 from lethe_app.domain.facts import MadeBy
 from lethe_app.domain.recall import RecalledMemory
-from lethe_app.errors import FileError, LetheError
+from lethe_app.errors import FileError, LetheError, StorageError
 from lethe_app.services.notebooks.writer import SCOPE
 from lethe_app.storage.key_value import AppState
 from tests.services.past_sessions import NUTS, archive, concluded, hold, trusted
@@ -230,6 +231,18 @@ async def test_a_file_that_cannot_be_read_is_told_and_keeps_nobody_from_talking(
     with pytest.raises(FileError, match=r"cooking\.md"):
         await services.notebooks.add_conclusions(MIRA, name, [Conclusion("Lost?", now().date())])
     assert path.read_bytes() == b"\xff\xfe"
+
+
+async def test_a_file_that_the_system_refuses_is_told_in_a_sentence(services: AppServices, monkeypatch: pytest.MonkeyPatch):
+    name = await services.notebooks.create(MIRA, "Fog")
+    before = await services.notebooks.load_text(MIRA, name)
+
+    def refuse(path: Path) -> bytes:
+        raise PermissionError(errno.EACCES, "denied", str(path))
+
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    with pytest.raises(StorageError):
+        await services.notebooks.save_edit(MIRA, name, f"{before}\nMine.\n", before)
 
 
 async def test_a_notebook_is_renamed_merged_and_comes_back_from_the_trash(services: AppServices):
