@@ -27,7 +27,7 @@ from lethe_app.storage.chats.sessions import SessionStore
 
 @dataclass(frozen=True)
 class BackgroundWork:
-    """Kind of background work that is built into the program, unlike tasks, which plug-ins can add."""
+    """Kind of background work: one of those below, or a task, which plug-ins can add."""
 
     name: str
     """Permanent name under which runs are stored."""
@@ -52,8 +52,8 @@ ENRICHMENT = BackgroundWork("enrichment", "Filing of memories")
 WORK_BY_NAME = {one.name: one for one in (ARCHIVE, RESEARCH, NOTEBOOKS, MOODS, ENRICHMENT)}
 UPKEEP = frozenset(one.name for one in (ARCHIVE, NOTEBOOKS, MOODS, ENRICHMENT))
 """Names of the work that is done for every persona, also for those without background activity."""
-DID_NOT_STOP = "The task did not stop when it was asked to."
 NOT_COUNTED = frozenset(one.name for one in WORK_BY_NAME.values() if not one.counts)
+DID_NOT_STOP = "The task did not stop when it was asked to."
 
 
 class ActivityEntry:
