@@ -12,7 +12,7 @@ from uuid import UUID
 from pydantic import BaseModel, Field, model_validator
 
 from lethe_app.domain.agent_runs import RecordedChange
-from lethe_app.domain.chat import SessionPart
+from lethe_app.domain.chat import PartRecord, SessionPart
 from lethe_app.domain.facts import ExtractedFact, MadeBy
 from lethe_app.domain.memory import MemoryUnit
 
@@ -169,7 +169,7 @@ class PartValue:
     part: SessionPart
     values: Mapping[str, Row]
     """Database rows, by table."""
-    record: Row | None
+    record: PartRecord | None
     """State of the part; None where it had never been made."""
 
 

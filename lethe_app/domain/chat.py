@@ -7,6 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 from uuid import UUID, uuid4
 
+import pydantic.dataclasses
 from pydantic import AwareDatetime, BaseModel, Field
 
 from lethe_app.domain.clock import now
@@ -221,11 +222,11 @@ class PartState(StrEnum):
     """The model failed in all attempts; the result of the rules remains."""
 
 
-@dataclass(frozen=True)
+@pydantic.dataclasses.dataclass(frozen=True)
 class PartRecord:
     """State and author of one part of one session."""
 
-    session: UUID
+    session_id: UUID
     part: SessionPart
     state: PartState = PartState.PENDING
     made_by: MadeBy = MadeBy.RULES

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Generic, TypeVar
@@ -30,7 +30,7 @@ def storable_text(text: str) -> str:
 
 ColumnValue = str | int | float | None
 Row = tuple[Any, ...]
-Model = TypeVar("Model", bound=BaseModel)
+Model = TypeVar("Model")
 
 MEMORY_COLUMNS = tuple(MemoryUnit.model_fields)
 SESSION_COLUMNS = tuple(name for name in ChatSession.model_fields if name not in MEMORY_COLUMNS and name != "leaf_id")
@@ -56,7 +56,7 @@ UTC_COLUMNS = frozenset({"at", "began", "ended", "stored", "expires"})
 """Columns whose times are converted to UTC, because queries compare them as text; the others keep their time zone."""
 
 
-def column_values(record: BaseModel, columns: Iterable[str]) -> dict[str, ColumnValue]:
+def column_values(record: object, columns: Iterable[str]) -> dict[str, ColumnValue]:
     """Return the named fields of `record` as column values, by column."""
     values = {name: getattr(record, name) for name in columns}
     return {
@@ -120,7 +120,7 @@ def save_row(connection: sqlite3.Connection, table: str, key: str, row: Mapping[
 
 @dataclass(frozen=True)
 class RecordTable(Generic[Model]):
-    """Table in which every field of a record is a column of the same name."""
+    """Table in which every field of a record, which is a model or dataclass of Pydantic, is a column of the same name."""
 
     name: str
     model: type[Model]
@@ -129,7 +129,7 @@ class RecordTable(Generic[Model]):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        return tuple(self.model.model_fields)
+        return tuple(vars(self.model)["__pydantic_fields__"])
 
     def save(self, connection: sqlite3.Connection, *records: Model, **extra: ColumnValue) -> None:
         """Insert records, or update the rows with the same key; `extra` are values of columns that are no field."""
@@ -155,9 +155,10 @@ class RecordTable(Generic[Model]):
 
 def parse_record(model: type[Model], values: Mapping[str, object]) -> Model:
     """Build a record from column values, by column. Raise DatabaseDamaged if they are invalid."""
+    create: Callable[..., Model] = model
     try:
         parsed = {name: json.loads(str(values[name])) for name in JSON_COLUMNS.intersection(values)}
-        return model.model_validate({**values, **parsed})
+        return create(**{**values, **parsed})
     except (ValidationError, json.JSONDecodeError) as error:
         raise unreadable_error(model.__name__, _describe_first_error(error)) from error
 

@@ -114,7 +114,7 @@ class ArchiveQueue:
     async def is_pending(self, session_id: UUID) -> bool:
         """Return whether rules or the loaded model can make a pending part of this session now. False while paused."""
         return self.background.is_running and any(
-            record.session == session_id and (record.made_by is MadeBy.RULES or self._archiver.may_write(record.part))
+            record.session_id == session_id and (record.made_by is MadeBy.RULES or self._archiver.may_write(record.part))
             for record in await self._archive_jobs.pending_parts()
         )
 
@@ -231,7 +231,7 @@ class ArchiveQueue:
         by_session: dict[UUID, list[PartRecord]] = {}
         for record in await self._archive_jobs.pending_parts():
             if self._archiver.may_write(record.part):
-                by_session.setdefault(record.session, []).append(record)
+                by_session.setdefault(record.session_id, []).append(record)
         return {
             session_id: sorted(by_session[session_id], key=lambda record: ORDER.index(record.part))
             for session_id in sorted(by_session, key=lambda session_id: not self._times_queued[session_id])
@@ -241,11 +241,11 @@ class ArchiveQueue:
         """Return sessions with pending parts that rules have not made yet, or for which no qualified model is loaded."""
         return list(
             dict.fromkeys(
-                record.session
+                record.session_id
                 for record in await self._archive_jobs.pending_parts()
                 if record.made_by is MadeBy.RULES
-                and record.session not in self._urgent_sessions
-                and not (record.session in self._made_by_rules and self._archiver.may_write(record.part))
+                and record.session_id not in self._urgent_sessions
+                and not (record.session_id in self._made_by_rules and self._archiver.may_write(record.part))
             )
         )
 
@@ -272,7 +272,7 @@ class ArchiveQueue:
         self._notify_changed(await self._session_store.session(session_id))
 
     async def _make_all_by_model(self, records: Sequence[PartRecord]) -> bool:
-        session_id = records[0].session
+        session_id = records[0].session_id
         for number, record in enumerate(records):
             await self._priority.wait_for_turn_end()
             is_made = await self._run_unless_deleted(session_id, self._make_part(record, number, len(records)))
@@ -286,11 +286,11 @@ class ArchiveQueue:
 
     async def _make_part(self, record: PartRecord, number: int, total: int) -> bool:
         """Let the model make one part. Return False if no model is available now."""
-        session = await self._session_store.session(record.session)
-        times_queued, model = self._times_queued[record.session], self._archiver.model
+        session = await self._session_store.session(record.session_id)
+        times_queued, model = self._times_queued[record.session_id], self._archiver.model
         self._set_progress(ArchiveProgress(session.guid, session.name, record.part, number, total, self._sessions_waiting))
         try:
-            value = await self._archiver.make_by_model(record.session, record.part)
+            value = await self._archiver.make_by_model(record.session_id, record.part)
         except RETRY_LATER_ERRORS:
             return False
         except ModelError as error:
@@ -300,10 +300,10 @@ class ArchiveQueue:
             if not has_crashed or failed.tries >= MAX_CRASHES:
                 failed = replace(failed, state=PartState.FAILED)
                 if record.part is SessionPart.FACTS:
-                    await self._archiver.make_by_rules(record.session, {record.part})
+                    await self._archiver.make_by_rules(record.session_id, {record.part})
             await self._archive_jobs.save_value(failed, record)
             return not has_crashed
-        if self._times_queued[record.session] == times_queued:  # else more was said meanwhile, and it is still to be done
+        if self._times_queued[record.session_id] == times_queued:  # else more was said meanwhile, and it is still to be done
             done = replace(record, state=PartState.DONE, made_by=MadeBy.MODEL, maker=model, trouble="")
             await self._archive_jobs.save_value(done, record, **fields_of(record.part, value))
         return True
@@ -313,7 +313,7 @@ class ArchiveQueue:
         try:
             return await work
         except StorageError:
-            if any(record.session == session_id for record in await self._archive_jobs.pending_parts()):
+            if any(record.session_id == session_id for record in await self._archive_jobs.pending_parts()):
                 raise
             return None
 

@@ -7,24 +7,18 @@ from collections.abc import Iterable, Sequence
 from uuid import UUID
 
 from lethe_app.domain.changes import PartValue
-from lethe_app.domain.chat import ChatSession, PartRecord, PartState, SessionPart
+from lethe_app.domain.chat import ChatSession, PartRecord, SessionPart
 from lethe_app.domain.facts import MadeBy
 from lethe_app.storage.chats.branches import branch_state
 from lethe_app.storage.database import Store, in_transaction
-from lethe_app.storage.row_mapping import MEMORY_COLUMNS, column_values, insert, select_dicts, storable_text, update
+from lethe_app.storage.row_mapping import MEMORY_COLUMNS, RecordTable, column_values, select_dicts, storable_text, update
 
-COLUMNS = "session_id, part, state, made_by, maker, tries, trouble"
+PARTS = RecordTable("session_parts", PartRecord, "session_id, part")
+OF_PART = "WHERE session_id = ? AND part = ?"
 QUEUE_PART = """
 INSERT INTO session_parts (session_id, part, state, made_by, maker, tries, trouble) VALUES (?, ?, 'pending', 'rules', '', 0, '')
 ON CONFLICT (session_id, part) DO UPDATE SET state = 'pending', tries = 0, trouble = '' WHERE made_by <> 'user'
 """
-SAVE_PART = f"""
-INSERT INTO session_parts ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)
-ON CONFLICT (session_id, part) DO UPDATE SET state = excluded.state, made_by = excluded.made_by, maker = excluded.maker,
-    tries = excluded.tries, trouble = excluded.trouble
-WHERE made_by <> 'user' OR excluded.made_by = 'user'
-"""
-SELECT_PARTS = f"SELECT {COLUMNS} FROM session_parts WHERE session_id = ?"
 VALUE_COLUMNS: dict[SessionPart, dict[str, tuple[str, ...]]] = {
     SessionPart.TITLE: {"memories": ("name",)},
     SessionPart.SUMMARY: {"memories": ("content",)},
@@ -74,17 +68,16 @@ class ArchiveJobs(Store):
     @in_transaction
     def parts_of(self, connection: sqlite3.Connection, session_id: UUID) -> dict[SessionPart, PartRecord]:
         """Return the jobs of a session by part; empty if it was never archived."""
-        return {record.part: record for record in _records(connection.execute(SELECT_PARTS, (str(session_id),)))}
+        return {record.part: record for record in PARTS.load(connection, "WHERE session_id = ?", (str(session_id),))}
 
     @in_transaction
     def pending_parts(self, connection: sqlite3.Connection) -> list[PartRecord]:
         """Return all pending jobs, those of the most recent session first."""
-        query = f"""
-            SELECT {", ".join(f"p.{name}" for name in COLUMNS.split(", "))} FROM session_parts p
-            JOIN sessions s ON s.guid = p.session_id JOIN memories m ON m.guid = s.guid
-            WHERE p.state = 'pending' AND m.deleted_at IS NULL ORDER BY s.last_activity DESC, s.guid
+        conditions = """
+            JOIN sessions s ON s.guid = session_id JOIN memories m ON m.guid = s.guid
+            WHERE state = 'pending' AND m.deleted_at IS NULL ORDER BY s.last_activity DESC, s.guid
         """
-        return _records(connection.execute(query))
+        return PARTS.load(connection, conditions)
 
     @in_transaction
     def save_value(
@@ -95,19 +88,19 @@ class ArchiveJobs(Store):
         With `expected`, only if the job is still in that state; return False otherwise. Raise `StorageError` if the session
         is gone.
         """
-        guid = str(record.session)
+        guid = str(record.session_id)
         values = column_values(ChatSession.model_validate({"persona_id": "", **fields}), fields)
         memory_values = {name: value for name, value in values.items() if name in MEMORY_COLUMNS}
         session_values = {name: value for name, value in values.items() if name not in MEMORY_COLUMNS}
         branch_state(connection, guid)
-        known = {record.part: record for record in _records(connection.execute(SELECT_PARTS, (guid,)))}
-        if expected is not None and known.get(record.part) != expected:
+        stored = PARTS.find(connection, OF_PART, (guid, record.part))
+        if expected is not None and stored != expected:
             return False
         for table, row in (("memories", memory_values), ("sessions", session_values)):
             if row:
                 update(connection, table, "guid", {**row, "guid": guid})
-        authors = (record.part, record.state, record.made_by, storable_text(record.maker))
-        connection.execute(SAVE_PART, (guid, *authors, record.tries, storable_text(record.trouble)))
+        if stored is None or stored.made_by is not MadeBy.USER or record.made_by is MadeBy.USER:
+            PARTS.save(connection, record)
         return True
 
     @in_transaction
@@ -135,8 +128,7 @@ class ArchiveJobs(Store):
             table: select_dicts(connection, f"SELECT {', '.join(names)} FROM {table} WHERE guid = ?", (guid,))[0]
             for table, names in VALUE_COLUMNS.get(part, {}).items()
         }
-        query = "SELECT * FROM session_parts WHERE session_id = ? AND part = ?"
-        return PartValue(session, part, values, next(iter(select_dicts(connection, query, (guid, part))), None))
+        return PartValue(session, part, values, PARTS.find(connection, OF_PART, (guid, part)))
 
     @in_transaction
     def restore_part(self, connection: sqlite3.Connection, before: PartValue) -> None:
@@ -145,18 +137,11 @@ class ArchiveJobs(Store):
         branch_state(connection, guid)
         for table, values in before.values.items():
             update(connection, table, "guid", {**values, "guid": guid})
-        connection.execute("DELETE FROM session_parts WHERE session_id = ? AND part = ?", (guid, before.part.value))
+        connection.execute(f"DELETE FROM session_parts {OF_PART}", (guid, before.part))
         if before.record is not None:
-            insert(connection, "session_parts", before.record)
+            PARTS.save(connection, before.record)
 
     @in_transaction
     def release_part(self, connection: sqlite3.Connection, session: UUID, part: SessionPart) -> None:
         """Allow a part written by the user to be overwritten, and queue it."""
         connection.execute(RELEASE_PART, (str(session), part.value))
-
-
-def _records(rows: Iterable[tuple[str, str, str, str, str, int, str]]) -> list[PartRecord]:
-    return [
-        PartRecord(UUID(session), SessionPart(part), PartState(state), MadeBy(made_by), maker, tries, trouble)
-        for session, part, state, made_by, maker, tries, trouble in rows
-    ]

@@ -144,4 +144,4 @@ async def test_the_newest_session_comes_first_with_its_parts_together(
 
     pending = await parts.pending_parts()
 
-    assert [record.session for record in pending] == [newer.guid] * len(SessionPart) + [session.guid] * len(SessionPart)
+    assert [record.session_id for record in pending] == [newer.guid] * len(SessionPart) + [session.guid] * len(SessionPart)
