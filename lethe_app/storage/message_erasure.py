@@ -15,7 +15,7 @@ from lethe_app.storage.chats import messages
 from lethe_app.storage.chats.receipts import COUNT_DELETION
 from lethe_app.storage.chats.session_row import queue_for_indexing, update_session_row
 from lethe_app.storage.memory.facts import REPLACE_SUCCESSOR
-from lethe_app.storage.row_mapping import utc_text
+from lethe_app.storage.row_mapping import json_text, select_by_values, utc_text
 
 IDS_OF_DAY = """
 SELECT m.id, m.session_id FROM messages m JOIN sessions s ON s.guid = m.session_id
@@ -62,33 +62,28 @@ def erase_day(connection: sqlite3.Connection, persona_id: str, day: str) -> Eras
     """Erase the messages of a day, the sessions that had no others, and what was derived: facts that are known from them
     alone, memories of tasks and tools, key moments, summaries, recorded recalls, prompts, changes and runs.
     """
-    before = redaction.list_record_ids(connection)
     rows = connection.execute(IDS_OF_DAY, (persona_id, day)).fetchall()
     ids, sessions = [id_ for id_, _session in rows], dict.fromkeys(session for _id, session in rows)
-    for message_id, position, session in connection.execute(ALTERNATIVES_OF_DAY, (persona_id, day, day)).fetchall():
-        if connection.execute("SELECT count(*) FROM alternatives WHERE message_id = ?", (message_id,)).fetchone()[0] > 1:
-            messages.remove_alternative(connection, message_id, position)
-            sessions[session] = None
-    _erase_facts(connection, persona_id, set(ids), day)
-    trash.erase_messages(connection, ids)
-    erased = [guid for guid in sessions if not _has_messages(connection, guid)]
-    changed = [guid for guid in sessions if guid not in erased]
-    marked = [(utc_text(now()), guid) for guid in erased]
-    connection.executemany("UPDATE memories SET deleted_at = coalesce(deleted_at, ?) WHERE guid = ?", marked)
-    trash.erase_memories(connection, erased)
-    sources = json.dumps([*(f"message:{id_}" for id_ in ids), *(f"session:{guid}" for guid in erased)])
-    connection.execute(DELETE_DERIVED_MEMORIES, (persona_id, day, sources))
-    for guid in changed:
-        _blank_session(connection, guid)
-    _erase_records(connection, persona_id, day, [*ids, *sessions])
-    _blank_recalls(connection, set(sessions))
-    redaction.redact_purged(connection)
-    redaction.delete_changes(connection, before - redaction.list_record_ids(connection))
+    with redaction.erasing(connection):
+        for message_id, position, session in connection.execute(ALTERNATIVES_OF_DAY, (persona_id, day, day)).fetchall():
+            if connection.execute("SELECT count(*) FROM alternatives WHERE message_id = ?", (message_id,)).fetchone()[0] > 1:
+                messages.remove_alternative(connection, message_id, position)
+                sessions[session] = None
+        _erase_facts(connection, persona_id, set(ids), day)
+        trash.erase_messages(connection, ids)
+        with_messages = select_by_values(connection, "SELECT DISTINCT session_id FROM messages WHERE session_id", sessions)
+        changed = [guid for guid in sessions if (guid,) in with_messages]
+        erased = [guid for guid in sessions if guid not in changed]
+        marked = [(utc_text(now()), guid) for guid in erased]
+        connection.executemany("UPDATE memories SET deleted_at = coalesce(deleted_at, ?) WHERE guid = ?", marked)
+        trash.erase_memories(connection, erased)
+        sources = json.dumps([*(f"message:{id_}" for id_ in ids), *(f"session:{guid}" for guid in erased)])
+        connection.execute(DELETE_DERIVED_MEMORIES, (persona_id, day, sources))
+        for guid in changed:
+            _blank_session(connection, guid)
+        _erase_records(connection, persona_id, day, [*ids, *sessions])
+        _blank_recalls(connection, set(sessions))
     return ErasedDay(len(ids), tuple(map(UUID, changed)), tuple(map(UUID, erased)))
-
-
-def _has_messages(connection: sqlite3.Connection, session: str) -> bool:
-    return connection.execute("SELECT 1 FROM messages WHERE session_id = ? LIMIT 1", (session,)).fetchone() is not None
 
 
 def erase_traces(connection: sqlite3.Connection, ids: Sequence[str]) -> list[UUID]:
@@ -167,8 +162,7 @@ def _erase_states(connection: sqlite3.Connection, persona_id: str) -> None:
 
 def _blank_recalls(connection: sqlite3.Connection, sessions: set[str]) -> None:
     """Remove the texts recalled from these sessions from the record of all turns, and the notes on them from their own."""
-    query = "SELECT id FROM messages WHERE session_id IN (SELECT value FROM json_each(?))"
-    own = {id_ for (id_,) in connection.execute(query, (json.dumps(sorted(sessions)),))}
+    own = {id_ for (id_,) in select_by_values(connection, "SELECT id FROM messages WHERE session_id", sessions)}
     for message_id, value in connection.execute(redaction.SELECT_TURNS).fetchall():
         row: dict[str, Any] = json.loads(value)
         memory = row.get("memory", {})
@@ -181,5 +175,4 @@ def _blank_recalls(connection: sqlite3.Connection, sessions: set[str]) -> None:
         memory |= dict.fromkeys(notes, "")
         if not recalled and not notes:
             continue
-        text = json.dumps(row, ensure_ascii=False, separators=(",", ":"))
-        connection.execute("UPDATE turn_memories SET value = ? WHERE message_id = ?", (text, message_id))
+        connection.execute("UPDATE turn_memories SET value = ? WHERE message_id = ?", (json_text(row), message_id))

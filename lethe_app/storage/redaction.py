@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
-from collections.abc import Iterator, Set
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from lethe_app.domain.recall import LOGGED, OUTDATED
+from lethe_app.storage.row_mapping import json_list, json_text
 
 OBJECTION_SCOPES = "objections "
 """Prefix of the scopes with objections and the copies of rejected memories that undo restores."""
@@ -38,18 +40,13 @@ def redact_purged(connection: sqlite3.Connection) -> None:
         for scope, key, value in connection.execute(SELECT_OBJECTIONS, (len(OBJECTION_SCOPES), OBJECTION_SCOPES))
     ]
     copies = [item for item in stored if isinstance(item[2], dict)]  # not the objections themselves, which quote nothing
-    recalled = [record for _id, row in turns for record in _records_in(row, "recalled")] + [
-        copy for _scope, _key, copy in copies
-    ]
-    referenced_guids = {
-        *_guids(recalled),
-        *(str(record.get("memory")) for _id, row in turns for record in _records_in(row, "blocked")),
-    }
-    purged_guids = {guid for (guid,) in connection.execute(SELECT_MISSING_GUIDS, (json.dumps(sorted(referenced_guids)),))}
+    records = [*(record for _id, row in turns for record in _records_in(row)), *(copy for *_key, copy in copies)]
+    referenced_guids = (json_list(sorted(set(_guids(records)))),)
+    purged_guids = {guid for (guid,) in connection.execute(SELECT_MISSING_GUIDS, referenced_guids)}
     for message_id, row in turns:
-        changes = [_redact(record, purged_guids) for record in (*_records_in(row, "recalled"), *_records_in(row, "blocked"))]
+        changes = [_redact(record, purged_guids) for record in _records_in(row)]
         if any(changes):
-            connection.execute("UPDATE turn_memories SET value = ? WHERE message_id = ?", (_to_json(row), message_id))
+            connection.execute("UPDATE turn_memories SET value = ? WHERE message_id = ?", (json_text(row), message_id))
     _delete_objections(connection, [(scope, key, value) for scope, key, value in stored if isinstance(value, list)])
     for scope, key, copy in copies:
         if _redact(copy, purged_guids):
@@ -64,25 +61,29 @@ def _delete_objections(connection: sqlite3.Connection, stored: list[tuple[str, s
         existing = {id_ for (id_,) in connection.execute(query, (ids_json,))}
         kept = [one for one in objections if isinstance(one, dict) and one.get("message") in existing]
         if len(kept) < len(objections):
-            text = json.dumps(kept, ensure_ascii=False, separators=(",", ":"))
-            connection.execute("UPDATE house_state SET value = ? WHERE scope = ? AND key = ?", (text, scope, key))
+            query = "UPDATE house_state SET value = ? WHERE scope = ? AND key = ?"
+            connection.execute(query, (json_text(kept), scope, key))
 
 
-def list_record_ids(connection: sqlite3.Connection) -> set[str]:
-    """Return the ids of all memories, sessions and facts, in the trash or not."""
-    return {guid for (guid,) in connection.execute("SELECT guid FROM memories UNION ALL SELECT guid FROM facts")}
-
-
-def delete_changes(connection: sqlite3.Connection, erased_ids: Set[str]) -> None:
-    """Delete the recorded changes of erased records, which contain their texts; such a change cannot be undone any more."""
+@contextmanager
+def erasing(connection: sqlite3.Connection) -> Iterator[None]:
+    """Redact the texts of the memories, sessions and facts that the block erases, as `redact_purged` does, and delete the
+    recorded changes that contain them; such a change cannot be undone any more.
+    """
+    query = "SELECT guid FROM memories UNION ALL SELECT guid FROM facts"
+    before = {guid for (guid,) in connection.execute(query)}
+    yield
+    redact_purged(connection)
+    erased_ids = before.difference(guid for (guid,) in connection.execute(query))
     rows = connection.execute("SELECT id, before || after FROM changes").fetchall() if erased_ids else []
     stale = [(id_,) for id_, text in rows if not erased_ids.isdisjoint(_GUID.findall(text))]
     connection.executemany("DELETE FROM changes WHERE id = ?", stale)
 
 
-def _records_in(row: Recalled, list_name: str) -> list[Recalled]:
-    """Return the recalled or blocked memories of a turn, without World Info entries and lines written into the session."""
-    records = row.get("memory", {}).get(list_name, [])
+def _records_in(row: Recalled) -> list[Recalled]:
+    """Return the recalled and blocked memories of a turn, without World Info entries and lines written into the session."""
+    memory = row.get("memory", {})
+    records = [*memory.get("recalled", []), *memory.get("blocked", [])]
     return [record for record in records if not record.get("world") and record.get("way") not in LOGGED]
 
 
@@ -110,11 +111,7 @@ def _strip_list_marks(line: str) -> str:
     return " ".join(line.removeprefix("- ").removesuffix(OUTDATED).split())
 
 
-def _guids(recalled: list[Recalled]) -> Iterator[str]:
-    for record in recalled:
+def _guids(records: list[Recalled]) -> Iterator[str]:
+    for record in records:
         yield str(record.get("memory"))
         yield from (str(lead.get("origin")) for lead in record.get("leads", []))
-
-
-def _to_json(row: dict[str, Any]) -> str:
-    return json.dumps(row, ensure_ascii=False, separators=(",", ":"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -122,17 +122,17 @@ class TrashListing(Store):
         derived from it is erased; return the sessions whose summary and other parts have to be made again.
         """
         by_kind = {kind: [item.id for item in items if item.kind is kind] for kind in QUERIES}
-        before, changed = redaction.list_record_ids(connection), dict[UUID, None]()
-        trash.erase_memories(connection, [*by_kind[TrashKind.CONVERSATION], *by_kind[TrashKind.MEMORY]])
-        facts = (json_list(by_kind[TrashKind.FACT]),)
-        in_trash = "deleted_at IS NOT NULL AND guid IN (SELECT value FROM json_each(?))"
-        connection.execute(f"DELETE FROM facts WHERE {in_trash}", facts)
-        for message in by_kind[TrashKind.MESSAGE]:
-            query = "SELECT id FROM messages WHERE deleted_at IS NOT NULL AND id"
-            deleted = [id_ for (id_,) in select_by_values(connection, query, _with_hidden_ancestors(connection, message))]
-            changed |= dict.fromkeys(message_erasure.erase_traces(connection, deleted))
-            trash.erase_messages(connection, deleted)
-        _remove_quotations(connection, before)
+        changed = dict[UUID, None]()
+        with redaction.erasing(connection):
+            trash.erase_memories(connection, [*by_kind[TrashKind.CONVERSATION], *by_kind[TrashKind.MEMORY]])
+            facts = (json_list(by_kind[TrashKind.FACT]),)
+            in_trash = "deleted_at IS NOT NULL AND guid IN (SELECT value FROM json_each(?))"
+            connection.execute(f"DELETE FROM facts WHERE {in_trash}", facts)
+            for message in by_kind[TrashKind.MESSAGE]:
+                query = "SELECT id FROM messages WHERE deleted_at IS NOT NULL AND id"
+                deleted = [id_ for (id_,) in select_by_values(connection, query, _with_hidden_ancestors(connection, message))]
+                changed |= dict.fromkeys(message_erasure.erase_traces(connection, deleted))
+                trash.erase_messages(connection, deleted)
         return list(changed)
 
     @in_transaction
@@ -171,19 +171,10 @@ class TrashListing(Store):
     @in_transaction
     def purge(self, connection: sqlite3.Connection, before: str) -> int:
         """Erase everything deleted before that time (UTC) and return the number of records."""
-        present = redaction.list_record_ids(connection)
-        facts = connection.execute("DELETE FROM facts WHERE deleted_at < ?", (before,)).rowcount
-        count = facts + trash.purge(connection, before)
-        if count:
-            _remove_quotations(connection, present)
-        return count
+        with redaction.erasing(connection):
+            facts = connection.execute("DELETE FROM facts WHERE deleted_at < ?", (before,)).rowcount
+            return facts + trash.purge(connection, before)
 
 
 def _with_hidden_ancestors(connection: sqlite3.Connection, message: str) -> list[str]:
     return [id_ for (id_,) in connection.execute(SELECT_HIDDEN_ANCESTORS, (message,))]
-
-
-def _remove_quotations(connection: sqlite3.Connection, before: Set[str]) -> None:
-    """Remove the texts of erased records from recorded turns and changes; `before` are the ids that existed before."""
-    redaction.redact_purged(connection)
-    redaction.delete_changes(connection, before - redaction.list_record_ids(connection))
