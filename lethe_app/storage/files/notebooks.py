@@ -8,6 +8,7 @@ unchanged, and a change of several files is applied completely or not at all, ev
 from __future__ import annotations
 
 import json
+import os
 import secrets
 import shutil
 from collections.abc import Callable, Collection, Mapping
@@ -94,12 +95,20 @@ class NotebookFiles:
         """Apply `change` to the current text of a notebook, write the result and return it.
 
         A missing notebook counts as an empty text. Raise FileError if the file cannot be read; it is then left unchanged.
+        Raise StorageError if it cannot be written.
         """
         path = self._path(persona, name)
-        before = self._read(path) if path.exists() else ""
-        text = storable_text(change(before))
-        if text != before or not path.exists():
-            write_atomically(path, _encode(text, path))
+        try:
+            before: str | None = self._read(path)
+        except FileError as error:
+            if not isinstance(error.__cause__, FileNotFoundError):
+                raise
+            before = None
+        text = storable_text(change(before or ""))
+        if text != before:
+            with translate_errors(path):
+                uses_crlf = before is not None and b"\r\n" in path.read_bytes()[:4096]
+            write_atomically(path, (text.replace("\n", "\r\n") if uses_crlf else text).encode())
         return text
 
     def replace_notebooks(self, persona: str, removed: Collection[str], new: Mapping[str, str], index: str) -> None:
@@ -124,7 +133,7 @@ class NotebookFiles:
     def delete(self, persona: str, name: str) -> Path:
         """Move a notebook to the trash, readable or not, and return its path there. Raise StorageError."""
         path = self._path(persona, name)
-        if not path.exists():
+        if not os.path.lexists(path):
             raise RecordMissing(f"The notebook “{name}” no longer exists.")
         return move_to_trash(path, self._trash / TRASH_FOLDER / persona)
 
@@ -214,9 +223,3 @@ class NotebookFiles:
             sync_folder(folder)
             (committed / _PLAN).unlink(missing_ok=True)  # first: a folder without a plan changes nothing
             shutil.rmtree(committed)
-
-
-def _encode(text: str, path: Path) -> bytes:
-    """Encode a text with the line endings the file has."""
-    uses_crlf = path.exists() and b"\r\n" in path.read_bytes()[:4096]
-    return (text.replace("\n", "\r\n") if uses_crlf else text).encode()

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -100,6 +100,10 @@ def test_a_file_that_cannot_be_accessed_is_reported_beside_the_others(files: Not
 
     assert list(found.texts) == ["good"]
     assert ["cannot be opened" in str(problem) for problem in found.errors] == [True]
+    with pytest.raises(FileError, match="cannot be opened"):
+        files.write("mira", "bad", lambda _there: COOKING)
+    files.delete("mira", "bad")
+    assert list(there(tmp_path)) == ["good.md"]
 
 
 def test_old_ends_of_lines_are_ends_of_lines(files: NotebookFiles, tmp_path: Path):
@@ -136,32 +140,33 @@ def test_a_notebook_is_restored_under_another_name_if_its_own_is_taken(files: No
         files.restore(path)
 
 
-KILLED = """
-import os, sys
-from pathlib import Path
-from lethe_app.storage.files.notebooks import NotebookFiles
-
-home, last = Path(sys.argv[1]), int(sys.argv[2])
-steps = 0
-
-def killing(event, _arguments):
-    # every change of a name or of a folder's content is one step; the program dies at the one asked for
-    global steps
-    if event in {"os.rename", "os.mkdir", "os.remove", "os.rmdir", "shutil.rmtree"}:
-        steps += 1
-        if steps == last:
-            os._exit(9)
-
-sys.addaudithook(killing)
-NotebookFiles(home / "notebooks", home / "trash").replace_notebooks(
-    "mira", ["cooking", "odds"], {"rice": "- Rice", "bread": "- Bread", "odds": "- Odds, shorter"}, "index")
-"""
 BEFORE = {"cooking": "- Rice\n- Bread", "odds": "- Odds, longer"}
 AFTER = {"rice": "- Rice", "bread": "- Bread", "odds": "- Odds, shorter"}
 
 
+def replace_and_die(home: Path, last: int) -> int:
+    """Replace notebooks in a process of its own that dies at one step: a change of a name or of a folder's content; return its
+    exit code.
+    """
+    child = os.fork()
+    if child:
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    steps = count(1)
+
+    def kill(event: str, _arguments: object) -> None:
+        if event in {"os.rename", "os.mkdir", "os.remove", "os.rmdir", "shutil.rmtree"} and next(steps) == last:
+            os._exit(9)
+
+    try:
+        sys.addaudithook(kill)
+        files = NotebookFiles(home / "notebooks", home / "trash")
+        files.replace_notebooks("mira", list(BEFORE), AFTER, "index")
+        os._exit(0)
+    finally:
+        os._exit(1)
+
+
 def test_a_kill_at_any_step_leaves_the_whole_change_or_nothing(tmp_path: Path):
-    root = Path(__file__).parents[3]
     outcomes = []
     for step in range(1, 60):
         home = tmp_path / str(step)
@@ -169,8 +174,7 @@ def test_a_kill_at_any_step_leaves_the_whole_change_or_nothing(tmp_path: Path):
         for name, text in BEFORE.items():
             before.write("mira", name, lambda _there, text=text: text)
 
-        environment = {**os.environ, "PYTHONPATH": str(root)}
-        died = subprocess.run([sys.executable, "-c", KILLED, str(home), str(step)], env=environment, check=False).returncode
+        died = replace_and_die(home, step)
 
         after = NotebookFiles(home / "notebooks", home / "trash")
         found = after.read_all("mira").texts
@@ -181,6 +185,7 @@ def test_a_kill_at_any_step_leaves_the_whole_change_or_nothing(tmp_path: Path):
         outcomes.append(found == AFTER)
         if died == 0:
             break
+        assert died == 9
 
     assert outcomes == sorted(outcomes)
     assert outcomes.count(False) > 2
