@@ -8,8 +8,11 @@ import logging
 import multiprocessing
 import os
 import shutil
+import sqlite3
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from functools import cache
 from importlib.metadata import distribution
 from pathlib import Path
 
@@ -18,6 +21,8 @@ import pytest
 
 import tests.one_thread  # noqa: F401
 from lethe_app.llm import client
+from lethe_app.storage import database
+from lethe_app.storage.migrations import MIGRATIONS, Migration, migrate
 from tests.fence import LEFT, put_up
 from tests.llm.tiny_models import write_smol
 from tests.sweep import IS_WHOLE, SEARCHED_EXAMPLES, examples, exhaustive
@@ -40,6 +45,25 @@ hypothesis.settings.load_profile("lethe")
 # The program itself and the commands are started by tests/stories, tests/cli and tests/packaging as a user starts them.
 client.START_METHOD = "forkserver"
 multiprocessing.get_context("forkserver").set_forkserver_preload(["lethe_app.llm.engines.worker", "tests.one_thread"])
+
+
+@cache
+def empty_database() -> bytes:
+    """Return a new database of the present version."""
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        migrate(connection)
+        return connection.serialize()
+
+
+def create_copy(path: Path, migrations: Sequence[Migration]) -> None:
+    """Create a database by copying one: all its migrations take as long as everything else that a home needs."""
+    if migrations is MIGRATIONS:
+        path.write_bytes(empty_database())
+    else:
+        create_database(path, migrations)
+
+
+create_database, database._create = database._create, create_copy
 
 # As in the program: a Qt object in a cycle must not be freed by the database's thread, see ui/core/garbage_collection.py.
 gc.disable()

@@ -29,8 +29,15 @@ from lethe_app.storage.database_header import sidecar_path
 from lethe_app.storage.error_translation import translate
 from lethe_app.storage.lock import HomeLock
 from lethe_app.storage.migrations import APPLICATION_ID, MIGRATIONS
+from tests.conftest import create_database as create_by_migrations
 
 ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(autouse=True)
+def real_creation(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a new database be created as in the program, not copied."""
+    monkeypatch.setattr("lethe_app.storage.database._create", create_by_migrations)
 
 
 def insert_key(connection: sqlite3.Connection, tokens: int) -> None:
