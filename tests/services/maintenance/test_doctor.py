@@ -20,6 +20,13 @@ from lethe_app.services.maintenance.doctor import Doctor, describe_memory_profil
 Says = Callable[..., object]
 
 
+@pytest.fixture
+def no_models(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither of the starter models is installed, so that none has to be read for the other checks."""
+    monkeypatch.setattr("lethe_app.llm.models.bundled.chat_model", lambda: None)
+    monkeypatch.setattr("lethe_app.llm.models.bundled.embedder_folder", lambda *_: None)
+
+
 async def checked(services: AppServices) -> dict[str, EngineCheck]:
     return {check.title: check for check in await services.doctor.run_checks()}
 
@@ -51,6 +58,7 @@ async def test_a_whole_set_up_passes_and_the_model_is_ready_afterwards(services:
         ("resources/icons", "icons"),
     ],
 )
+@pytest.mark.usefixtures("no_models")
 async def test_what_did_not_travel_with_the_program_is_missed_even_if_the_user_has_their_own(
     services: AppServices, tmp_path: Path, folder: str, what: str
 ):
@@ -82,12 +90,9 @@ async def test_a_file_of_the_user_that_cannot_be_read_is_named_with_its_field(se
     assert checks["Your files"].remedy
 
 
-async def test_without_the_starter_models_both_are_missed_with_the_packages_named(
-    services: AppServices, says: Says, monkeypatch: pytest.MonkeyPatch
-):
+@pytest.mark.usefixtures("no_models")
+async def test_without_the_starter_models_both_are_missed_with_the_packages_named(services: AppServices, says: Says):
     await says("Yes.")
-    monkeypatch.setattr("lethe_app.llm.models.bundled.chat_model", lambda: None)
-    monkeypatch.setattr("lethe_app.llm.models.bundled.embedder_folder", lambda *_: None)
 
     checks = await checked(services)
 
@@ -97,9 +102,8 @@ async def test_without_the_starter_models_both_are_missed_with_the_packages_name
     assert "models.lock" in checks["Starter models"].remedy
 
 
-async def test_without_any_model_one_is_told_where_to_put_one(services: AppServices, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("lethe_app.llm.models.bundled.chat_model", lambda: None)
-
+@pytest.mark.usefixtures("no_models")
+async def test_without_any_model_one_is_told_where_to_put_one(services: AppServices):
     checks = await checked(services)
 
     assert {"Models", "Engine"} <= set(failed(checks))
@@ -141,6 +145,7 @@ async def test_a_window_that_cannot_open_is_one_failure_among_checks(services: A
     assert [check for check in checks if not check.passed] == [no_window]
 
 
+@pytest.mark.usefixtures("no_models")
 async def test_an_old_python_is_told(services: AppServices, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("lethe_app.services.maintenance.doctor.sys.version_info", (3, 10, 1))
 
