@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from lethe_app.domain.clock import use_clock
-from lethe_app.paths import Paths
+from lethe_app.paths import Paths, shipped_root
 from tests.services.tasks import Clock
 
 ROOT = Path(__file__).parent.parent.parent
@@ -36,6 +36,29 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A home with Mira and Tomas; nothing of this machine's own models is seen."""
     monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
     write_personas(tmp_path / "home")
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def no_worlds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The program comes without worlds: the starter embedder would read them for longer than a story takes."""
+    shipped = tmp_path / "shipped"
+    shipped.mkdir()
+    for part in ("personas", "resources"):
+        (shipped / part).symlink_to(shipped_root() / part)
+    monkeypatch.setattr("lethe_app.paths.shipped_root", lambda: shipped)
+
+
+@pytest.fixture
+def starter_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_worlds: None) -> Path:
+    """A home that nobody has opened yet; models of this machine are no part of it. Aiko and Mira have told little of
+    themselves, replies are short and prompts are read in small steps: on a busy machine that goes by a few tokens a second.
+    """
+    monkeypatch.setenv("HOME", str(tmp_path / "somebody"))
+    told = {"bio": "{{char}} is an old friend of {{user}}.", "first_messages": ["“There you are.”"]}
+    write_personas(tmp_path / "home", {name: {"name": name.title(), **told} for name in ("aiko", "mira")})
+    settings = {"max_reply": 32, "threads": 1, "batch": 64}
+    Paths.standard(tmp_path / "home").settings.write_text(json.dumps(settings), encoding="utf-8")
     return tmp_path / "home"
 
 

@@ -4,21 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from PySide6.QtWidgets import QApplication
 
 from tests.stories.stage import Stage
 
 
-@pytest.fixture(autouse=True)
-def only_the_starter_model(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Whatever models this machine has are not part of the story, and on a busy machine replies are not to take for ever."""
-    monkeypatch.setenv("HOME", str(tmp_path / "somebody"))
-    (tmp_path / "home").mkdir()
-    (tmp_path / "home" / "settings.json").write_text('{"max_reply": 48, "threads": 1}', encoding="utf-8")
-
-
-def test_one_picks_a_persona_writes_stops_the_reply_closes_and_finds_everything_again(qapp: QApplication, tmp_path: Path):
+def test_one_picks_a_persona_writes_stops_the_reply_closes_and_finds_everything_again(qapp: QApplication, starter_home: Path):
     reported: list[tuple[str, str]] = []
 
     async def first_evening(stage: Stage) -> None:
@@ -44,8 +35,8 @@ def test_one_picks_a_persona_writes_stops_the_reply_closes_and_finds_everything_
         await stage.until(lambda: len(stage.messages()) == len(reported) + 2, "she goes on")
         await stage.until(lambda: not stage.is_answering, "she has finished")
 
-    Stage(tmp_path / "home").play(first_evening)
-    Stage(tmp_path / "home").play(second_evening)
+    Stage(starter_home).play(first_evening)
+    Stage(starter_home).play(second_evening)
 
     assert [name for name, _text in reported] == ["Mira", "Tomas", "Mira"]
     assert reported[1][1] == "Good evening. Tell me a long story about the sea."

@@ -50,7 +50,7 @@ MONDAY = (
 
 
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def home(tmp_path: Path, no_worlds: None, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Mira, Tomas and the bay; nothing else of this machine is seen."""
     monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
     paths = Paths.standard(tmp_path / "home")

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import shutil
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -52,22 +51,14 @@ KEY = (
 )
 
 
-@pytest.fixture(scope="module")
-def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A home with Mira and Tomas, its shipped worlds indexed: the window opens as on any evening but the first."""
-    home = tmp_path_factory.mktemp("furnished") / "home"
-    write_personas(home, PERSONAS)
-    hold_before(home, is_over=False)
-    return home
-
-
 @pytest.fixture
-def home(tmp_path: Path, furnished: Path, monkeypatch: pytest.MonkeyPatch, starter_model: Path) -> Path:
-    """A home of which the test may do what it likes; nothing else of this machine is seen, and replies are short."""
+def home(tmp_path: Path, no_worlds: None, monkeypatch: pytest.MonkeyPatch, starter_model: Path) -> Path:
+    """A home with Mira and Tomas; nothing else of this machine is seen, and replies are short."""
     monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
-    home = shutil.copytree(furnished, tmp_path / "home")
+    home = tmp_path / "home"
+    write_personas(home, PERSONAS)
     chosen = {"user_persona": "tomas", "last_persona": "mira-test", "welcomed": True, "model_path": str(starter_model)}
-    write_settings(home, **chosen, session_handling="current_only", rotation_minutes=0, max_reply=16, threads=1)
+    write_settings(home, **chosen, session_handling="current_only", rotation_minutes=0, max_reply=16, threads=1, batch=64)
     return home
 
 
@@ -78,14 +69,13 @@ def write_settings(home: Path, **values: object) -> None:
 
 
 def hold_before(home: Path, *lines: str, is_over: bool, **ago: float) -> None:
-    """Hold a conversation in the past, if it has `lines`, archive it if it `is_over`, and index all there is."""
+    """Hold a conversation in the past, archive it if it `is_over`, and index it."""
 
     async def held() -> None:
         services = await build(Paths.standard(home), "echo", by_meaning=True)
         try:
-            if lines:
-                session = await hold(services, *lines, at=now() - timedelta(**ago))
-                assert await services.archive_queue.archive_session(session.guid) if is_over else True
+            session = await hold(services, *lines, at=now() - timedelta(**ago))
+            assert await services.archive_queue.archive_session(session.guid) if is_over else True
             await services.indexing.catch_up(limits=False)
         finally:
             await services.close()

@@ -34,14 +34,6 @@ def clock() -> Iterator[Later]:
         yield clock
 
 
-@pytest.fixture(autouse=True)
-def only_the_starter_model(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Whatever models this machine has are not part of the story, and on a busy machine replies are not to take for ever."""
-    monkeypatch.setenv("HOME", str(tmp_path / "somebody"))
-    (tmp_path / "home").mkdir()
-    (tmp_path / "home" / "settings.json").write_text('{"max_reply": 24, "threads": 1}', encoding="utf-8")
-
-
 def ended_line(stage: Stage) -> LinkLine | None:
     """What stands below the last message, if silence has ended the conversation."""
     return stage.view.footer
@@ -59,7 +51,7 @@ async def answered(stage: Stage, text: str, count: int) -> None:
 
 
 def test_an_evening_left_without_a_goodbye_is_remembered_and_can_be_gone_on_with(
-    qapp: QApplication, tmp_path: Path, clock: Later
+    qapp: QApplication, starter_home: Path, clock: Later
 ):
     async def evening(stage: Stage) -> None:
         await stage.begin("Noor", "Aiko")
@@ -99,6 +91,6 @@ def test_an_evening_left_without_a_goodbye_is_remembered_and_can_be_gone_on_with
         assert not old.is_ended
         assert old.title
 
-    Stage(tmp_path / "home").play(evening)
+    Stage(starter_home).play(evening)
     clock.ahead += timedelta(days=1)
-    Stage(tmp_path / "home").play(next_day)
+    Stage(starter_home).play(next_day)
