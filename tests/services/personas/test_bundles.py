@@ -275,9 +275,7 @@ async def test_values_of_another_type_in_the_state_of_a_session_stay_behind(serv
 
 
 @pytest.mark.parametrize(("key", "is_exported"), [("worlds", True), ("elsewhere", False)])
-async def test_damaged_state_of_a_session_matters_only_if_it_is_exported(
-    services: AppServices, key: str, *, is_exported: bool
-):
+async def test_damaged_state_of_a_session_matters_only_if_it_is_exported(services: AppServices, key: str, *, is_exported: bool):
     session = await lived(services)
     await SessionState(services.database).set(session.guid, key, [])
     damage = "UPDATE session_state SET value = '[' WHERE session_id = ? AND key = ?"
