@@ -6,13 +6,11 @@ what comes next is told just as it is after reading everything; the others make 
 
 from __future__ import annotations
 
-import math
 import random
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import llama_cpp
-import numpy as np
 import pytest
 
 from lethe_app.domain.model import LoadOptions
@@ -23,8 +21,8 @@ from lethe_app.llm.kv_cache import edits, staging
 from lethe_app.llm.kv_cache.cache import KvCache
 from lethe_app.llm.kv_cache.reuse import ReuseOptions
 from lethe_app.llm.kv_cache.saved_state import SavedState
-from lethe_app.llm.kv_cache.staging import SEQUENCE, STAGING
-from tests.llm.kv_cache.test_edits import silent
+from lethe_app.llm.kv_cache.staging import SEQUENCE
+from tests.llm.kv_cache.probes import agrees, divergence, next_word, silent
 from tests.llm.model_files import file_at
 from tests.llm.tiny_models import write_gemma, write_granite, write_lfm2, write_llama, write_mamba
 
@@ -49,30 +47,16 @@ class Rig:
         self._truth.free()
         self.engine.close()
 
-    def next_word(self, cache: KvCache) -> np.ndarray:
-        """Natural logarithms of the probabilities of what comes next."""
-        size = int(llama_cpp.llama_vocab_n_tokens(self.weights.vocab))
-        logits = np.ctypeslib.as_array(llama_cpp.llama_get_logits_ith(cache.context, -1), (size,)).astype(np.float64)
-        logits = logits - logits.max()
-        return logits - math.log(np.exp(logits).sum())
-
     def divergence(self, word: int) -> float:
         """Of what comes after one more word, from what comes after reading all of it."""
         tokens = [*self.cache.tokens, word]
         assert self.cache.append(word)
         self._truth._clear()
         self._truth.evaluate(tokens, silent)
-        true = self.next_word(self._truth)
-        return float((np.exp(true) * (true - self.next_word(self.cache))).sum())
+        return divergence(next_word(self.engine, self._truth), next_word(self.engine))
 
     def is_whole(self) -> bool:
-        """Do llama.cpp, our list and our account of cuts agree?"""
-        cache, memory = self.cache, self.cache._memory
-        places = [seam.position for seam in cache.seams]
-        parked = int(llama_cpp.llama_memory_seq_pos_max(memory, STAGING)) if self.facts.can_shift else -1
-        last = int(llama_cpp.llama_memory_seq_pos_max(memory, SEQUENCE))
-        inside = places == sorted({place for place in places if 0 < place < cache.length})
-        return last == cache.length - 1 and parked == -1 and inside and not cache._staging.runs
+        return agrees(self.cache, can_shift=self.facts.can_shift)
 
 
 @pytest.fixture(scope="module", params=KINDS, ids=[kind.__name__.removeprefix("write_") for kind in KINDS])
@@ -86,31 +70,31 @@ class Chance:
     """What is asked, drawn by lot; with few different words, so that texts repeat themselves."""
 
     def __init__(self, seed: int) -> None:
-        self.dice = random.Random(seed)
-        self._words = self.dice.choice([3, 8, 80])
+        self.rng = random.Random(seed)
+        self._words = self.rng.choice([3, 8, 80])
         self._often = self.words(60)
         self.tokens = [1, *self.words(200)]
 
     def words(self, count: int) -> list[int]:
-        return [FIRST_WORD + self.dice.randrange(self._words) for _ in range(count)]
+        return [FIRST_WORD + self.rng.randrange(self._words) for _ in range(count)]
 
     def change(self) -> list[int]:
         """Pieces cut out of the text, put in, and repeated."""
-        dice, tokens = self.dice, self.tokens
-        for _ in range(dice.choice([0, 1, 1, 2, 3])):
-            place, size = dice.randrange(1, len(tokens) + 1), dice.choice([0, 0, 5, 40, 120])
-            new = dice.choice([[], self.words(dice.randrange(60)), self._often, tokens[-40:]])
+        rng, tokens = self.rng, self.tokens
+        for _ in range(rng.choice([0, 1, 1, 2, 3])):
+            place, size = rng.randrange(1, len(tokens) + 1), rng.choice([0, 0, 5, 40, 120])
+            new = rng.choice([[], self.words(rng.randrange(60)), self._often, tokens[-40:]])
             tokens = [1, *tokens[1:place], *new, *tokens[place + size :]][: ROOM - 40]
         self.tokens = tokens if len(tokens) > 1 else [1, *self.words(100)]
         return self.tokens
 
     def options(self) -> ReuseOptions:
-        dice = self.dice
-        return ReuseOptions(dice.random() < 0.9, dice.choice([32, 32, 64, 256]), exact=dice.random() < 0.15)
+        rng = self.rng
+        return ReuseOptions(rng.random() < 0.9, rng.choice([32, 32, 64, 256]), exact=rng.random() < 0.15)
 
     def until(self, engine: LlamaEngine) -> Callable[[int, int], None]:
         """Hears how far the reading has come, and stops it somewhere or nowhere."""
-        end = self.dice.choice([None, None, None, 0, 1, 64, 100])
+        end = self.rng.choice([None, None, None, 0, 1, 64, 100])
 
         def reading(done: int, _total: int) -> None:
             if end is not None and done >= end:
@@ -126,20 +110,20 @@ def test_whatever_is_asked_of_a_cache_it_holds_what_it_says(rig: Rig, seed: int,
     for _round in range(25):
         rig.engine.stop.clear()
         with monkeypatch.context() as patch:
-            patch.setattr(staging, "MAX_COPY_BYTES", chance.dice.choice([0, 1 << 20]))
+            patch.setattr(staging, "MAX_COPY_BYTES", chance.rng.choice([0, 1 << 20]))
             patch.setattr(staging, "TOKENS_PER_PIECE", 48)
-            patch.setattr(edits, "MAX_RECOMPUTED", chance.dice.choice([20, 512]))
-            if chance.dice.random() < 0.05:
-                fail_after(chance.dice.randrange(3), patch)
+            patch.setattr(edits, "MAX_RECOMPUTED", chance.rng.choice([20, 512]))
+            if chance.rng.random() < 0.05:
+                fail_after(chance.rng.randrange(3), patch)
             read(rig, chance)
         assert rig.is_whole()
         rig.engine.stop.clear()
         speak(rig, chance)
         remember(rig, chance, kept)
         assert rig.is_whole()
-        if cache.length and chance.dice.random() < 0.4:
+        if cache.length and chance.rng.random() < 0.4:
             assert rig.divergence(FIRST_WORD) < NOISE
-        if cache.length and chance.dice.random() < 0.7:
+        if cache.length and chance.rng.random() < 0.7:
             chance.tokens = list(cache.tokens)
 
 
@@ -170,10 +154,10 @@ def fail_after(batches: int, patch: pytest.MonkeyPatch) -> None:
 
 def speak(rig: Rig, chance: Chance) -> None:
     """A few words, or none, and perhaps one that is stopped."""
-    cache, dice = rig.cache, chance.dice
-    for word in chance.words(dice.choice([0, 0, 5, 30])):
+    cache, rng = rig.cache, chance.rng
+    for word in chance.words(rng.choice([0, 0, 5, 30])):
         assert cache.append(word)
-    if dice.random() < 0.2:
+    if rng.random() < 0.2:
         rig.engine.stop.set()
         assert not cache.append(FIRST_WORD)
         rig.engine.stop.clear()
@@ -181,10 +165,10 @@ def speak(rig: Rig, chance: Chance) -> None:
 
 def remember(rig: Rig, chance: Chance, kept: list[SavedState]) -> None:
     """Keep what was read, or take up what was kept."""
-    if chance.dice.random() < 0.15 and (mark := rig.cache.capture_state()) is not None:
+    if chance.rng.random() < 0.15 and (mark := rig.cache.capture_state()) is not None:
         kept.append(mark)
-    if kept and chance.dice.random() < 0.1:
-        assert rig.cache.restore_state(chance.dice.choice(kept))
+    if kept and chance.rng.random() < 0.1:
+        assert rig.cache.restore_state(chance.rng.choice(kept))
 
 
 def test_a_cell_in_a_wrong_place_would_be_seen(tmp_path: Path):

@@ -2,49 +2,23 @@
 
 from __future__ import annotations
 
-import ctypes
-import math
 import random
 import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import llama_cpp
+import numpy as np
 import pytest
 
 from lethe_app.domain.model import LoadOptions
-from lethe_app.domain.presets import SamplerPreset
 from lethe_app.llm.engines.llama import LlamaEngine
 from lethe_app.llm.kv_cache import staging
 from lethe_app.llm.kv_cache.cache import KvCache, ReuseOptions
 from lethe_app.llm.kv_cache.edits import MAX_SEAMS, Seam
-from lethe_app.llm.kv_cache.staging import SEQUENCE, STAGING
 from lethe_app.llm.protocol import Generate, RequestPriority
-from tests.llm.model_files import file_at
+from tests.llm.kv_cache.probes import GREEDY, NOISE, STORY, agrees, divergence, loaded, next_word, silent
 from tests.sweep import BOTH_MODELS
-
-GREEDY = SamplerPreset(name="greedy", temperature=0)
-NOISE = 0.01
-"""Divergence that batches of another size alone can make (0.003 was seen); a cut makes ten times as much."""
-STORY = (
-    "The ferry left Asker before dawn, with nine passengers and a crate of pears. Agnes counted the pears twice, because her "
-    "brother had once lost a whole basket to the gulls. Nobody spoke until the lighthouse was behind them. Then the old man at "
-    "the rail began to hum, and one after the other they joined in, each in another key. At the mill they threw a rope ashore, "
-    "but the miller slept, and his dog would not take it. So they drifted on past the salt market, past the chapel and the "
-    "long pier, laughing, until the tide set them down on the sand below the north shore, where it was warm and quiet. "
-    "When the fog came they made a fire of broken boxes. Pavel told them how he had crossed the ice as a boy with a sledge "
-    "full of clocks, every one of which had stopped at a different hour. The doctor believed no word, yet she asked him what "
-    "became of the clocks. He had traded them for a goat, he said, and the goat for a fiddle, and the fiddle lay wrapped in "
-    "sailcloth under his seat. After that there was music. Even the gulls kept away. A fisherman heard it and thought of "
-    "his wedding; a customs officer heard it and wrote down the time. Towards evening the water rose again and lifted the boat "
-    "without a jolt, as one lifts a sleeping child, and they went home without a light. Eleven pears were left. Agnes gave "
-    "one to each of them and kept the last two for her brother, who would never learn how far they had travelled. "
-)
-
-
-def silent(_done: int, _total: int) -> None:
-    """Hear nothing."""
 
 
 class Table:
@@ -54,7 +28,6 @@ class Table:
         weights, chat = engine._require_loaded()
         self.engine = engine
         self.cache: KvCache = chat._cache
-        self.weights = weights
         self.text = weights.tokenize(STORY * 3)
 
     def piece(self, start: int, length: int) -> list[int]:
@@ -66,37 +39,18 @@ class Table:
         self.cache._rewind(0)
         self.cache.evaluate(tokens, silent)
 
-    def next_word(self) -> list[float]:
-        """Natural logarithms of the probabilities of what comes next."""
-        pointer = llama_cpp.llama_get_logits_ith(self.cache.context, -1)
-        size = int(llama_cpp.llama_vocab_n_tokens(self.weights.vocab))
-        logits = list(ctypes.cast(pointer, ctypes.POINTER(ctypes.c_float * size)).contents)
-        most = max(logits)
-        total = most + math.log(sum(math.exp(logit - most) for logit in logits))
-        return [logit - total for logit in logits]
+    def next_word(self) -> np.ndarray:
+        return next_word(self.engine)
 
-    def next_word_after(self, tokens: list[int]) -> list[float]:
+    def next_word_after(self, tokens: list[int]) -> np.ndarray:
         """The truth: read from the first token on."""
         self.begin(tokens)
         return self.next_word()
 
-    def agrees(self) -> bool:
-        """Do llama.cpp and our list tell the same story?"""
-        memory, cache = self.cache._memory, self.cache
-        last = llama_cpp.llama_memory_seq_pos_max(memory, SEQUENCE)
-        parked = llama_cpp.llama_memory_seq_pos_max(memory, STAGING)
-        inside = all(0 < seam.position < cache.length for seam in cache._seams)
-        return last == cache.length - 1 and parked == -1 and inside and not cache._staging.runs
-
-
-def divergence(true: list[float], other: list[float]) -> float:
-    return sum(math.exp(left) * (left - right) for left, right in zip(true, other, strict=True))
-
 
 @pytest.fixture(scope="module")
 def table(chat_model: Path) -> Iterator[Table]:
-    engine = LlamaEngine()
-    engine.load(file_at(chat_model), LoadOptions(context=640, batch=64, threads=1), lambda _fraction: None)
+    engine = loaded(chat_model, LoadOptions(context=640, batch=64, threads=1))
     yield Table(engine)
     engine.close()
 
@@ -110,7 +64,7 @@ def test_a_note_that_is_gone_is_cut_out_of_the_cache(table: Table):
     assert evaluated == len(new)
     assert table.cache.drift == 1
     assert table.cache._tokens == old + said + new
-    assert table.agrees()
+    assert agrees(table.cache)
 
 
 def test_what_is_put_into_the_middle_costs_only_itself(table: Table):
@@ -121,7 +75,7 @@ def test_what_is_put_into_the_middle_costs_only_itself(table: Table):
 
     assert evaluated == len(put_in) + 1
     assert table.cache._seams == [Seam(140, 40)]
-    assert table.agrees()
+    assert agrees(table.cache)
 
 
 @BOTH_MODELS
@@ -150,7 +104,7 @@ def test_after_computing_anew_nothing_is_left_of_a_cut(table: Table):
     assert evaluated == 120
     assert table.cache.drift == 0
     assert divergence(true, table.next_word()) < min(cut, NOISE)
-    assert table.agrees()
+    assert agrees(table.cache)
 
 
 def operated(table: Table) -> tuple[list[int], list[float]]:
@@ -170,7 +124,7 @@ def test_computed_anew_it_is_the_same_to_the_last_bit(table: Table):
 
     table.cache.evaluate(wanted, silent, ReuseOptions(exact=True))
 
-    assert table.next_word() == true
+    assert np.array_equal(table.next_word(), true)
 
 
 def test_where_old_cells_are_in_the_way_the_last_bits_differ(table: Table, monkeypatch: pytest.MonkeyPatch):
@@ -181,7 +135,7 @@ def test_where_old_cells_are_in_the_way_the_last_bits_differ(table: Table, monke
     table.cache.evaluate(wanted, silent, ReuseOptions(exact=True))
 
     assert 0 < abs(divergence(true, table.next_word())) < NOISE
-    assert table.agrees()
+    assert agrees(table.cache)
 
 
 def test_what_was_not_reached_when_it_was_stopped_is_given_back_as_it_was(table: Table, monkeypatch: pytest.MonkeyPatch):
@@ -197,12 +151,12 @@ def test_what_was_not_reached_when_it_was_stopped_is_given_back_as_it_was(table:
     table.engine.stop.clear()
 
     assert 0 < done < len(wanted) - 100
-    assert table.agrees()
+    assert agrees(table.cache)
     assert table.cache.tokens == wanted[:-1]  # the last is always computed
     assert [one.changed_tokens for one in table.cache.seams] == before
     assert table.cache.seams[0].position >= 100 + done
     table.cache.evaluate(wanted, silent, ReuseOptions(exact=True))
-    assert table.next_word() == true
+    assert np.array_equal(table.next_word(), true)
 
 
 def test_computing_anew_what_was_never_cut_costs_one_token(table: Table):
@@ -220,10 +174,10 @@ def test_what_cannot_be_given_back_is_read_again_and_never_claimed(table: Table,
 
     monkeypatch.undo()
     assert table.cache.length < len(wanted) - 1
-    assert table.agrees()
+    assert agrees(table.cache)
     assert table.cache.tokens == wanted[: table.cache.length]
     table.cache.evaluate(wanted, silent, ReuseOptions(exact=True))
-    assert table.next_word() == true
+    assert np.array_equal(table.next_word(), true)
 
 
 def test_without_surgery_only_the_beginning_before_the_first_cut_is_reused(table: Table):
@@ -260,7 +214,7 @@ def test_so_many_cuts_are_allowed_and_one_more_computes_all_of_it_anew(table: Ta
     assert (most, allowed) == (1, MAX_SEAMS)
     assert anew == len(whole) - 36
     assert table.cache.drift == 0
-    assert table.agrees()
+    assert agrees(table.cache)
 
 
 @pytest.mark.parametrize("exact", [False, True], ids=["putting in", "anew"])
@@ -278,10 +232,10 @@ def test_a_stop_between_batches_loses_nothing_that_was_cached(table: Table, exac
     done = table.cache.evaluate(wanted, stop_after_one, ReuseOptions(exact=exact))
     table.engine.stop.clear()
     held = list(table.cache._tokens)
-    agrees = table.agrees()
+    is_whole = agrees(table.cache)
     evaluated = table.cache.evaluate(wanted, silent)
 
-    assert agrees
+    assert is_whole
     assert len(held) >= len(old + said)
     assert held == (wanted if exact else old + put_in[:done] + said)[: len(held)]
     assert evaluated <= len(wanted) - len(held) + 1
@@ -305,7 +259,7 @@ def test_a_stop_in_the_middle_of_anything_leaves_one_story(table: Table):
         timer.cancel()
         timer.join()
         table.engine.stop.clear()
-        assert table.agrees()
+        assert agrees(table.cache)
     table.cache.evaluate(tokens, silent, ReuseOptions(exact=True))
     said = table.next_word()
 
@@ -323,7 +277,7 @@ def test_a_full_context_is_computed_anew_without_room_to_spare(table: Table):
 
     assert before == 1
     assert evaluated == len(wanted) - 40
-    assert table.agrees()
+    assert agrees(table.cache)
 
 
 def test_quiet_jobs_cut_nothing(table: Table):

@@ -2,36 +2,31 @@
 
 from __future__ import annotations
 
-import ctypes
-import math
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-import llama_cpp
+import numpy as np
 import pytest
 
 from lethe_app.domain.model import KvType, LoadOptions, Usage
-from lethe_app.domain.presets import SamplerPreset
 from lethe_app.llm.engines.llama import LlamaEngine
 from lethe_app.llm.kv_cache import session_switch
 from lethe_app.llm.kv_cache.reuse import ReuseOptions
 from lethe_app.llm.native import model as native_model
-from lethe_app.llm.protocol import Generate, Prefill, StateLocation
-from tests.llm.kv_cache.test_edits import NOISE, STORY, divergence
+from lethe_app.llm.protocol import Prefill, StateLocation
+from tests.llm.kv_cache.probes import NOISE, STORY, Opening, divergence, next_word, opening, say
 from tests.llm.model_files import file_at
 from tests.sweep import BOTH_MODELS
 
-GREEDY = SamplerPreset(name="greedy", temperature=0)
 OPTIONS = LoadOptions(context=512, batch=128, threads=1)
 TOLD = f"<|im_start|>user\n{STORY[:800]}<|im_end|>\n"
 """Some 190 tokens."""
 CUT = TOLD[:200] + TOLD[300:]
 ASKED = TOLD + "<|im_start|>user\nWho counted the pears?<|im_end|>\n<|im_start|>assistant\n"
 OTHER = f"<|im_start|>user\n{STORY[800:]}<|im_end|>\n<|im_start|>assistant\n"
-Opening = Callable[..., LlamaEngine]
 
 
 @pytest.fixture(autouse=True)
@@ -44,17 +39,7 @@ def short_conversations_count(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def open_engine(chat_model: Path) -> Iterator[Opening]:
     """Loads the model; everything opened is closed in the end."""
-    opened: list[LlamaEngine] = []
-
-    def load(options: LoadOptions = OPTIONS, path: Path = chat_model) -> LlamaEngine:
-        engine = LlamaEngine()
-        engine.load(file_at(path), options, lambda _fraction: None)
-        opened.append(engine)
-        return engine
-
-    yield load
-    for engine in opened:
-        engine.close()
+    yield from opening(chat_model, OPTIONS)
 
 
 @pytest.fixture
@@ -62,26 +47,9 @@ def place(tmp_path: Path) -> StateLocation:
     return StateLocation(tmp_path / "states", "anna-1", 1 << 30)
 
 
-def say(engine: LlamaEngine, prompt: str, at: StateLocation | None, most: int = 1, **wishes: object) -> tuple[str, Usage]:
-    engine.stop.clear()
-    said: list[str] = []
-    job = Generate(1, prompt, GREEDY, most, state_location=at, **wishes)  # type: ignore[arg-type]
-    usage = engine.generate(job, lambda *_: None, said.append)
-    engine.prepare_next_turn()
-    return "".join(said), usage
-
-
 def keep(engine: LlamaEngine, least: int = 1) -> None:
     engine.stop.clear()
     engine.save_state(least, is_closing=True)
-
-
-def next_word(engine: LlamaEngine) -> list[float]:
-    """Logits of what comes next."""
-    weights, _chat = engine._require_loaded()
-    pointer = llama_cpp.llama_get_logits_ith(weights.context, -1)
-    size = int(llama_cpp.llama_vocab_n_tokens(weights.vocab))
-    return list(ctypes.cast(pointer, ctypes.POINTER(ctypes.c_float * size)).contents)
 
 
 def reading(engine: LlamaEngine, prompt: str, at: StateLocation | None = None) -> Usage:
@@ -114,7 +82,7 @@ def test_it_says_to_the_last_bit_what_it_would_have_said(open_engine: Opening, p
     usage = reading(again, ASKED, place)
 
     assert usage.evaluated_tokens < 20
-    assert next_word(again) == stayed
+    assert np.array_equal(next_word(again), stayed)
 
 
 @pytest.mark.parametrize("kind", [KvType.F16, KvType.Q8_0, KvType.Q4_0])
@@ -169,7 +137,7 @@ def test_cuts_are_remembered_and_mended_later(open_engine: Opening, place: State
 
     assert usage.drift == drifted.drift == 1
     assert usage.evaluated_tokens <= 2
-    assert mended.index(max(mended)) == next_word(again).index(max(next_word(again)))
+    assert mended.argmax() == next_word(again).argmax()
 
 
 def test_without_surgery_what_stands_behind_a_cut_is_not_trusted(open_engine: Opening, place: StateLocation):
@@ -333,12 +301,4 @@ def test_a_mended_cache_is_as_good_after_it_came_back(open_engine: Opening, plac
     again = open_engine()
     reading(again, CUT, place)
 
-    assert divergence(as_logs(stayed), as_logs(next_word(again))) < NOISE
-
-
-def as_logs(logits: list[float]) -> list[float]:
-    """Natural logarithms of probabilities."""
-
-    most = max(logits)
-    total = most + math.log(sum(math.exp(logit - most) for logit in logits))
-    return [logit - total for logit in logits]
+    assert divergence(stayed, next_word(again)) < NOISE

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import llama_cpp
 import pytest
 
 from lethe_app.domain.model import LoadOptions, Usage
-from lethe_app.domain.presets import SamplerPreset
 from lethe_app.llm.engines.llama import LlamaEngine
 from lethe_app.llm.kv_cache import session_switch
 from lethe_app.llm.kv_cache.reuse import UNSTABLE_TAIL
@@ -19,46 +19,31 @@ from lethe_app.llm.kv_cache.session_switch import MIN_NEW_TOKENS
 from lethe_app.llm.models.gguf_model import describe_model
 from lethe_app.llm.native import model as native_model
 from lethe_app.llm.protocol import Generate, Prefill, StateLocation
-from tests.llm.kv_cache.test_edits import STORY
+from tests.llm.kv_cache import probes
+from tests.llm.kv_cache.probes import GREEDY, STORY, Opening, opening
 from tests.llm.model_files import file_at
 from tests.llm.tiny_models import WINDOW, write_gemma, write_granite, write_lfm2, write_mamba
 
-GREEDY = SamplerPreset(name="greedy", temperature=0)
 OPTIONS = LoadOptions(context=1536, batch=64, threads=1)
 LINE = "And so they went on until the evening came, and nobody spoke. "
-Opening = Callable[[], LlamaEngine]
-
-
-def opening(path: Path) -> Iterator[Opening]:
-    """Loads that model; everything opened is closed in the end."""
-    opened: list[LlamaEngine] = []
-
-    def load() -> LlamaEngine:
-        engine = LlamaEngine()
-        engine.load(file_at(path), OPTIONS, lambda _fraction: None)
-        opened.append(engine)
-        return engine
-
-    yield load
-    for engine in opened:
-        engine.close()
+say = partial(probes.say, most=12)
 
 
 @pytest.fixture(params=[write_mamba, write_lfm2, write_granite], ids=["mamba", "lfm2", "granite"])
 def recurrent(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Opening]:
     """In all its layers, or in every second one."""
-    yield from opening(request.param(tmp_path / "recurrent.gguf"))
+    yield from opening(request.param(tmp_path / "recurrent.gguf"), OPTIONS)
 
 
 @pytest.fixture
 def windowed(tmp_path: Path) -> Iterator[Opening]:
-    yield from opening(write_gemma(tmp_path / "gemma.gguf"))
+    yield from opening(write_gemma(tmp_path / "gemma.gguf"), OPTIONS)
 
 
 @pytest.fixture(params=[write_mamba, write_lfm2, write_granite, write_gemma], ids=["mamba", "lfm2", "granite", "gemma"])
 def unusual(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Opening]:
     """Any of them: what they have read cannot be cut at any place, or no longer when it comes back from the disk."""
-    yield from opening(request.param(tmp_path / "unusual.gguf"))
+    yield from opening(request.param(tmp_path / "unusual.gguf"), OPTIONS)
 
 
 @pytest.fixture
@@ -72,7 +57,7 @@ def narrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Opening]
         return params
 
     monkeypatch.setattr(native_model.llama_cpp, "llama_context_default_params", sparing)
-    yield from opening(write_gemma(tmp_path / "gemma.gguf"))
+    yield from opening(write_gemma(tmp_path / "gemma.gguf"), OPTIONS)
 
 
 @pytest.fixture
@@ -80,14 +65,6 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> StateLocation:
     monkeypatch.setattr(session_switch, "MIN_SAVED_TOKENS", 128)
     monkeypatch.setattr(session_switch, "MIN_SPARED_TOKENS", 64)
     return StateLocation(tmp_path / "states", "anna-1", 1 << 30)
-
-
-def say(engine: LlamaEngine, prompt: str, at: StateLocation | None = None, most: int = 12) -> tuple[str, Usage]:
-    engine.stop.clear()
-    said: list[str] = []
-    usage = engine.generate(Generate(1, prompt, GREEDY, most, state_location=at), lambda *_: None, said.append)
-    engine.prepare_next_turn()
-    return "".join(said), usage
 
 
 def read(engine: LlamaEngine, prompt: str, at: StateLocation | None = None) -> Usage:
