@@ -24,7 +24,7 @@ from lethe_app.prompt.builder import PromptRequest, build_prompt
 from lethe_app.prompt.control_tokens import JOINER, ControlTokenFilter
 from lethe_app.prompt.format.chat_template import ChatTemplate
 from lethe_app.prompt.sections import StableAdditions
-from tests.prompt.test_builder import ADA, MOMENT, RENDERERS, Count, request
+from tests.prompt.requests import ADA, MOMENT, RENDERERS, Count, request
 from tests.sweep import examples
 
 CONTROL = ("<|im_start|>", "<|im_end|>", "<|endoftext|>")

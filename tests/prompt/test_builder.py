@@ -1,70 +1,20 @@
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lethe_app.domain.persona import Persona
-from lethe_app.domain.presets import InstructPreset, SystemPreset
+from lethe_app.domain.presets import InstructPreset
 from lethe_app.domain.prompt import CutReason, NotePlacement, Prompt, PromptCut, PromptNote, PromptPart, PromptTurn
 from lethe_app.errors import PromptTooLong
-from lethe_app.prompt.builder import PromptRequest, build_prompt
+from lethe_app.prompt.builder import build_prompt
 from lethe_app.prompt.control_tokens import JOINER, ControlTokenFilter
-from lethe_app.prompt.format.chat_template import ChatTemplate
 from lethe_app.prompt.format.instruct import InstructRenderer
-from lethe_app.prompt.macros import MacroContext
 from lethe_app.prompt.sections import StableAdditions
-from tests.prompt import templates
+from tests.prompt.requests import ADA, RENDERERS, TOKEN, Count, request
 from tests.sweep import examples
-
-MOMENT = datetime(2026, 3, 1, 20, 15, tzinfo=UTC)
-RENDERERS = {name: ChatTemplate(source, moment=MOMENT, bos="<s>", eos="</s>") for name, source in templates.FRIENDLY.items()}
-CHATML = RENDERERS["chatml"]
-PRESET = SystemPreset(
-    name="x",
-    prompt="You are {{char}}. {{charbio}} {{userbio}}",
-    world_info_title="World",
-    scenario_title="Scene",
-    dialogs_title="Style",
-    session_history_title="Before",
-    core_facts_title="Facts",
-    inner_thoughts_title="Thoughts",
-    memories_title="What {{char}} remembers now",
-)
-ADA = Persona(name="Ada", bio="Keeps a lighthouse.", scenario="A storm.", example_dialogs=["Be short.", "Be dry."])
-BEN = Persona(name="Ben", is_user=True, bio="Sails.")
-TOKEN = re.compile(r"<\|\w+\|>|\w+|[^\w\s]|\n")
-
-
-class Count:
-    """Words, marks and line breaks; remembers how it was asked."""
-
-    def __init__(self) -> None:
-        self.batches: list[list[str]] = []
-
-    async def __call__(self, texts: list[str]) -> list[int]:
-        self.batches.append(texts)
-        return [len(TOKEN.findall(text)) for text in texts]
-
-
-def request(history: Sequence[PromptTurn], **values: object) -> PromptRequest:
-    usual = PromptRequest(
-        renderer=CHATML,
-        template_source="model",
-        persona=ADA,
-        user=BEN,
-        system=PRESET,
-        macro_context=MacroContext("Ben", "Ada", MOMENT),
-        history=history,
-        context=2000,
-        reply_reserve=200,
-    )
-    return replace(usual, **values)
 
 
 def conversation(count: int, words: int = 10) -> list[PromptTurn]:

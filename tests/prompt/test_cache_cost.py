@@ -11,18 +11,13 @@ from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import SystemPreset
 from lethe_app.domain.prompt import CacheMiss, NotePlacement, PrefillCost, Prompt, PromptNote, PromptPart, PromptTurn
 from lethe_app.prompt import receipt
-from lethe_app.prompt.builder import PromptRequest, build_prompt
-from lethe_app.prompt.macros import MacroContext
+from lethe_app.prompt.builder import build_prompt
 from lethe_app.prompt.sections import StableAdditions
-from tests.prompt.test_spans import ADA, BEN, MOMENT, PRESET, RENDERERS
+from tests.prompt.requests import PRESET, RENDERERS, TALK, request
+from tests.prompt.test_spans import ADA
 
 LATE, SYSTEM, DEPTH = PromptLayout.LATE, PromptLayout.SYSTEM, PromptLayout.DEPTH
-FIRST = [
-    PromptTurn("assistant", "Welcome."),
-    PromptTurn("user", "Hello."),
-    PromptTurn("assistant", "Sit down."),
-    PromptTurn("user", "Thanks."),
-]
+FIRST = TALK
 SECOND = [*FIRST, PromptTurn("assistant", "You are late."), PromptTurn("user", "I know.")]
 SAID = "You are late."
 
@@ -42,21 +37,17 @@ async def made(
     instruction: str = "",
 ) -> Prompt:
     style = PromptNote(instruction, placement=NotePlacement.LAST, part=PromptPart.STYLE)
-    request = PromptRequest(
+    wanted = request(
+        history,
         renderer=RENDERERS[renderer],
-        template_source="model",
         persona=persona,
-        user=BEN,
         system=system,
-        macro_context=MacroContext("Ben", "Ada", MOMENT),
-        history=history,
         context=50_000,
-        reply_reserve=200,
         extras=extras or StableAdditions(),
         volatile=[*(PromptNote(text, depth=2) for text in notes), *([style] if instruction else [])],
         layout=layout,
     )
-    return await build_prompt(request, letters)
+    return await build_prompt(wanted, letters)
 
 
 def read_again(before: Prompt, after: Prompt, said: str = SAID) -> PrefillCost:

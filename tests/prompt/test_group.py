@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from os.path import commonprefix
 
 import pytest
@@ -11,11 +10,12 @@ import pytest
 from lethe_app.config.options import PromptLayout
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.prompt import Prompt, PromptNote, PromptPart, PromptTurn
-from lethe_app.prompt.builder import PromptRequest, build_prompt
+from lethe_app.prompt.builder import build_prompt
 from lethe_app.prompt.group import join_names
 from lethe_app.prompt.macros import MacroContext
 from lethe_app.prompt.sections import StableAdditions
-from tests.prompt.test_spans import BEN, MOMENT, PRESET, RENDERERS, count
+from tests.prompt.requests import BEN, MOMENT, PRESET, RENDERERS, request
+from tests.prompt.test_spans import count
 
 ADA = Persona(name="Ada", bio="{{char}} keeps the lighthouse, {{user}} knows.", scenario="A storm.", example_dialogs=["Short."])
 BO = Persona(name="Bo", bio="{{char}} bakes.", mini_bio="{{char}} is the baker.", example_dialogs=["Loud!"], scenario="A mill.")
@@ -28,21 +28,16 @@ ASKED = PromptTurn("user", "Who lit the lamp?", "Ben")
 
 
 async def turn(speaker: Persona, history: Sequence[PromptTurn], renderer: str = "chatml", **values: object) -> Prompt:
-    request = PromptRequest(
-        renderer=RENDERERS[renderer],
-        template_source="model",
-        persona=speaker,
-        user=BEN,
-        system=PRESET,
-        macro_context=MacroContext("Ben", speaker.name, MOMENT, texts={"charbio": speaker.bio, "userbio": BEN.bio}),
-        history=history,
-        context=5000,
-        reply_reserve=200,
-        extras=StableAdditions(summaries=["They met."]),
-        volatile=[PromptNote(f"{speaker.name} thinks of rain.")],
-        group=(ADA, BO),
-    )
-    return await build_prompt(replace(request, **values), count)  # type: ignore[arg-type]
+    usual = {
+        "renderer": RENDERERS[renderer],
+        "persona": speaker,
+        "macro_context": MacroContext("Ben", speaker.name, MOMENT, texts={"charbio": speaker.bio, "userbio": BEN.bio}),
+        "context": 5000,
+        "extras": StableAdditions(summaries=["They met."]),
+        "volatile": [PromptNote(f"{speaker.name} thinks of rain.")],
+        "group": (ADA, BO),
+    }
+    return await build_prompt(request(history, **(usual | values)), count)
 
 
 def before_the_notes(prompt: Prompt) -> str:

@@ -3,52 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lethe_app.config.options import PromptLayout
-from lethe_app.domain.persona import Persona
-from lethe_app.domain.presets import InstructPreset, SystemPreset
+from lethe_app.domain.presets import InstructPreset
 from lethe_app.domain.prompt import Prompt, PromptNote, PromptPart, PromptSpan, PromptTurn, join_spans
-from lethe_app.prompt.builder import PromptRequest, build_prompt
+from lethe_app.prompt.builder import build_prompt
 from lethe_app.prompt.control_tokens import ControlTokenFilter
-from lethe_app.prompt.format.chat_template import ChatTemplate
 from lethe_app.prompt.format.instruct import InstructRenderer
 from lethe_app.prompt.layout import place_turns
-from lethe_app.prompt.macros import MacroContext
 from lethe_app.prompt.sections import StableAdditions
 from lethe_app.prompt.spans import label_spans, rewrite_spans, slice_spans
-from tests.prompt import templates
+from tests.prompt import requests
+from tests.prompt.requests import PRESET, RENDERERS, TALK, request
 from tests.sweep import examples
 
-MOMENT = datetime(2026, 3, 1, 20, 15, tzinfo=UTC)
-RENDERERS = {name: ChatTemplate(source, moment=MOMENT, bos="<s>", eos="</s>") for name, source in templates.FRIENDLY.items()}
 PLAIN = InstructRenderer(InstructPreset(name="p", user_start="U:", bot_start="B:", user_end="\n", system_role=False))
-PRESET = SystemPreset(
-    name="x",
-    prompt="You are {{char}}. {{charbio}} {{userbio}}",
-    world_info_title="World",
-    scenario_title="Scene",
-    dialogs_title="Style",
-    session_history_title="Before",
-    core_facts_title="Facts",
-    inner_thoughts_title="Thoughts",
-    memories_title="What {{char}} remembers now",
-)
-ADA = Persona(
-    name="Ada", bio="Keeps a lighthouse.", scenario="A storm.", example_dialogs=["Be short."], self_edit_field="I wait."
-)
-BEN = Persona(name="Ben", is_user=True, bio="Sails.")
+ADA = requests.ADA.model_copy(update={"example_dialogs": ["Be short."], "self_edit_field": "I wait."})
 EXTRAS = StableAdditions(world=["An isle."], summaries=["They spoke of oil."], facts=["Ben is late."])
-TALK = [
-    PromptTurn("assistant", "Welcome."),
-    PromptTurn("user", "Hello."),
-    PromptTurn("assistant", "Sit down."),
-    PromptTurn("user", "Thanks."),
-]
 
 
 async def count(texts: list[str]) -> list[int]:
@@ -56,20 +31,8 @@ async def count(texts: list[str]) -> list[int]:
 
 
 async def made(history: Sequence[PromptTurn] = TALK, **values: object) -> Prompt:
-    usual: dict[str, object] = {
-        "renderer": RENDERERS["chatml"],
-        "template_source": "model",
-        "persona": ADA,
-        "user": BEN,
-        "system": PRESET,
-        "macro_context": MacroContext("Ben", "Ada", MOMENT),
-        "history": history,
-        "context": 5000,
-        "reply_reserve": 200,
-        "extras": EXTRAS,
-        "volatile": [PromptNote("Ben likes tea.")],
-    }
-    return await build_prompt(PromptRequest(**(usual | values)), count)  # type: ignore[arg-type]
+    usual = {"persona": ADA, "context": 5000, "extras": EXTRAS, "volatile": [PromptNote("Ben likes tea.")]}
+    return await build_prompt(request(history, **(usual | values)), count)
 
 
 def of(prompt: Prompt, part: PromptPart) -> str:

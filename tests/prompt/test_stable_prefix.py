@@ -28,7 +28,7 @@ from lethe_app.prompt.format.instruct import InstructRenderer
 from lethe_app.prompt.format.renderer import Renderer
 from lethe_app.services.events import MemoriesRecalled, ReplyFinished, TurnEvent
 from tests.prompt import templates
-from tests.prompt.test_builder import MOMENT, Count, request
+from tests.prompt.requests import MOMENT, Count, request
 
 SPOKEN = ("“I was there.”", "*She nods.*\n\nAnd then?", "No, never.", "Ask me tomorrow…", "Aye, aye.")
 FORMATS: dict[str, Callable[[], Renderer]] = {
