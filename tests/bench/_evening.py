@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import aclosing, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from itertools import chain
 from pathlib import Path
 from random import Random
 from types import SimpleNamespace
@@ -18,8 +19,8 @@ from unittest.mock import patch
 from lethe_app.app import build
 from lethe_app.composition import core
 from lethe_app.composition.app_services import AppServices
-from lethe_app.domain import clock
-from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
+from lethe_app.domain.chat import ChatSession
+from lethe_app.domain.clock import use_clock
 from lethe_app.domain.prompt import Prompt, PromptTurn
 from lethe_app.domain.recall import TurnMemory
 from lethe_app.llm.client import ModelClient
@@ -30,8 +31,10 @@ from lethe_app.services.chat import prefill
 from lethe_app.services.events import MemoriesRecalled, NoteAdded, PromptBuilt
 from lethe_app.services.prompting import assembler
 from lethe_app.storage.files.json_files import write_model
-from tests.bench._long_talk import Exchange, Tale
+from tests.bench._long_talk import Exchange, TalkScript
 from tests.bench._still_model import Call, StillModel, Watched
+from tests.services.past_sessions import hold
+from tests.services.tasks import Clock
 
 BEGUN = datetime(2026, 11, 2, 19, 0, tzinfo=UTC)
 PAUSE = 0.05
@@ -43,16 +46,6 @@ WAIT = timedelta(minutes=3)
 PERSONA, USER, WORLD = "she", "you", "velm"
 STILL, WATCHED = "still", "watched"
 KINDS: dict[str, Callable[[], StillModel | Watched]] = {STILL: StillModel, WATCHED: Watched}
-
-
-class Clock:
-    """Time that passes when it is told to."""
-
-    def __init__(self, begun: datetime) -> None:
-        self.moment = begun
-
-    def now(self) -> datetime:
-        return self.moment
 
 
 @dataclass(frozen=True)
@@ -89,12 +82,12 @@ class Evening:
 @contextmanager
 def still_time(begun: datetime = BEGUN) -> Iterator[Clock]:
     """Moments and identities are the same in every run, wherever it is."""
-    hands, dice = Clock(begun), Random(3)
+    clock, rng = Clock(begun), Random(3)
     os.environ["TZ"] = "UTC"
     if hasattr(time, "tzset"):
         time.tzset()
-    with patch.object(clock, "datetime", hands), patch.object(uuid, "os", SimpleNamespace(urandom=dice.randbytes)):
-        yield hands
+    with use_clock(clock), patch.object(uuid, "os", SimpleNamespace(urandom=rng.randbytes)):
+        yield clock
 
 
 @dataclass
@@ -104,13 +97,13 @@ class Scene:
     services: AppServices
     session: ChatSession
     model: StillModel | Watched
-    hands: Clock
+    clock: Clock
     requests: list[PromptRequest]
     before: list[PromptTurn]
 
     async def turn(self, exchange: Exchange) -> Step:
         """Ask, hear the reply, and read it at leisure."""
-        self.hands.moment += WAIT
+        self.clock.shown += WAIT
         if isinstance(self.model, StillModel):
             self.model.replies.append(exchange[1])
         before = len(self.model.calls)
@@ -131,7 +124,7 @@ class Scene:
 
 @asynccontextmanager
 async def begun(
-    tale: Tale,
+    script: TalkScript,
     context: int,
     opening: int,
     kind: str = STILL,
@@ -140,7 +133,7 @@ async def begun(
     path: Path | None = None,
     **wishes: object,
 ) -> AsyncIterator[Scene]:
-    """The tale when its first `opening` exchanges were said, the day before; the model has read them."""
+    """The script when its first `opening` exchanges were said, the day before; the model has read them."""
     path = path or bundled.chat_model()
     assert path is not None, "the starter model is not installed"
     model: list[StillModel | Watched] = []
@@ -158,36 +151,36 @@ async def begun(
         return await built(request, count)
 
     with (
-        still_time() as hands,
+        still_time() as clock,
         tempfile.TemporaryDirectory() as folder,
         patch.object(core, "ModelClient", client),
         patch.object(assembler, "build_prompt", recorded),
         patch.object(prefill, "PREFILL_DELAY", PAUSE),
     ):
-        services = await furnished(Paths.standard(Path(folder)), tale, kind, by_meaning=by_meaning)
+        services = await prepare_home(Paths.standard(Path(folder)), script, kind, by_meaning=by_meaning)
         try:
             await services.preferences.set(context=context, **wishes)
             assert not by_meaning or await services.embedding.ensure_loaded(), "the starter embedder is not installed"
-            session, before = await told(services, tale, tale.talk[:opening], hands)
+            session, before = await prepare_history(services, script, script.talk[:opening], clock)
             await services.models.load(path)
-            hands.moment = BEGUN
+            clock.shown = BEGUN
             services.chat.follow_session(session.guid)
             await until_read(services)
-            yield Scene(services, session, model[0], hands, requests, before)
+            yield Scene(services, session, model[0], clock, requests, before)
         finally:
             await services.close()
 
 
-async def play(tale: Tale, context: int, opening: int, kind: str = STILL, **wishes: object) -> Evening:
-    """All exchanges of the tale behind the first `opening`.
+async def play(script: TalkScript, context: int, opening: int, kind: str = STILL, **wishes: object) -> Evening:
+    """All exchanges of the script behind the first `opening`.
 
-    With a still model the replies are the tale's, with a watched one the starter model's own. After every reply the user reads
-    for as long as it takes the model to read ahead.
+    With a still model the replies are the script's, with a watched one the starter model's own. After every reply the user
+    reads for as long as it takes the model to read ahead.
     """
-    async with begun(tale, context, opening, kind, **wishes) as scene:
+    async with begun(script, context, opening, kind, **wishes) as scene:
         model = scene.model
         evening = Evening(scene.before, model.calls[-1].prompt)
-        for exchange in tale.talk[opening:]:
+        for exchange in script.talk[opening:]:
             evening.steps.append(await scene.turn(exchange))
         if isinstance(model, Watched):
             evening.counted = model.counted
@@ -195,57 +188,40 @@ async def play(tale: Tale, context: int, opening: int, kind: str = STILL, **wish
         return evening
 
 
-async def furnished(paths: Paths, tale: Tale, kind: str, *, by_meaning: bool) -> AppServices:
-    """A home in which the tale can happen."""
-    write_model(paths.personas / f"{PERSONA}.json", tale.persona)
-    write_model(paths.personas / f"{USER}.json", tale.user)
-    write_model(paths.worlds / f"{WORLD}.json", tale.world)
+async def prepare_home(paths: Paths, script: TalkScript, kind: str, *, by_meaning: bool) -> AppServices:
+    """A home in which the script can happen."""
+    write_model(paths.personas / f"{PERSONA}.json", script.persona)
+    write_model(paths.personas / f"{USER}.json", script.user)
+    write_model(paths.worlds / f"{WORLD}.json", script.world)
     services = await build(paths, kind, by_meaning=by_meaning)
     await services.preferences.set(user_persona=USER, welcomed=True, rotation_minutes=0, min_insert_delay=0)
     return services
 
 
-async def told(
-    services: AppServices, tale: Tale, said: Sequence[Exchange], hands: Clock
+async def prepare_history(
+    services: AppServices, script: TalkScript, said: Sequence[Exchange], clock: Clock
 ) -> tuple[ChatSession, list[PromptTurn]]:
     """What was before: conversations that are over and archived, what she knows, and the beginning of this one."""
-    for place, exchanges in enumerate(tale.earlier):
-        hands.moment = BEGUN - timedelta(days=3 * (len(tale.earlier) - place) + 1)
-        session = await spoken(services, exchanges, hands.moment)
+    for place, exchanges in enumerate(script.earlier):
+        clock.shown = BEGUN - timedelta(days=3 * (len(script.earlier) - place) + 1)
+        session = await hold_exchanges(services, exchanges, clock.shown)
         await services.archive_queue.archive_session(session.guid)
-    for memory in tale.memories:
+    for memory in script.memories:
         moment = BEGUN - timedelta(days=2)
         dated = memory.model_copy(update={"added": moment, "last_trigger": moment})
         await services.memory.memorize(PERSONA, dated, check=False)
-    for fact in tale.facts:
+    for fact in script.facts:
         await services.facts.add(PERSONA, fact, pinned=True)
-    hands.moment = BEGUN - timedelta(days=1)
-    present = await spoken(services, said, hands.moment)
+    clock.shown = BEGUN - timedelta(days=1)
+    present = await hold_exchanges(services, said, clock.shown)
     await services.indexing.index_all_pending()
     messages = await services.sessions.page(present.guid, 0, 2 * len(said))
     return present, assembler.to_prompt_turns(messages, present.guid)
 
 
-async def spoken(services: AppServices, exchanges: Sequence[Exchange], moment: datetime) -> ChatSession:
+async def hold_exchanges(services: AppServices, exchanges: Sequence[Exchange], moment: datetime) -> ChatSession:
     """A conversation of some time ago."""
-    chats = services.session_store
-    session = await chats.add_session(ChatSession(persona_id=PERSONA, user_id=USER, added=moment))
-    speakers = ((Role.USER, USER), (Role.ASSISTANT, PERSONA))
-    names = {name: (await services.library.persona(name)).name for _role, name in speakers}
-    lines = [
-        Message(
-            session_id=session.guid,
-            role=role,
-            speaker=name,
-            speaker_name=names[name],
-            time=moment + timedelta(minutes=place),
-            alternatives=[Alternative(content=text, created=moment)],
-        )
-        for place, exchange in enumerate(exchanges)
-        for (role, name), text in zip(speakers, exchange, strict=True)
-    ]
-    await chats.add_messages(lines)
-    return await services.sessions.open(session.guid)
+    return await hold(services, *chain.from_iterable(exchanges), at=moment, persona=PERSONA, user=USER)
 
 
 async def until_read(services: AppServices) -> None:

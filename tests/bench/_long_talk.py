@@ -1,6 +1,6 @@
 """Conversations so long that they outgrow any context, with everything a persona can remember at work in them.
 
-`velm` is told from sentences of our own with gaps, drawn in the same order every time; `of_locomo` reads a file in the public
+`velm` is made from sentences of our own with gaps, drawn in the same order every time; `of_locomo` reads a file in the public
 LoCoMo format, where what is known of the two speakers is what the file says is known.
 """
 
@@ -29,7 +29,7 @@ LONG_AGO = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True)
-class Tale:
+class TalkScript:
     """Who speaks, what she knows, and everything that is said."""
 
     persona: Persona
@@ -51,34 +51,34 @@ def numbered() -> Iterator[UUID]:
     return (UUID(int=number) for number in itertools.count(1))
 
 
-def velm(turns: int) -> Tale:
+def velm(turns: int) -> TalkScript:
     """A talk of that many exchanges, and three short ones before it."""
-    dice, ids = Random(11), numbered()
+    rng, ids = Random(11), numbered()
     names = enumerate({**VELM["who"], **VELM["what"]}.items())
     memories = [known(next(ids), name, text, place) for place, (name, text) in names]
     entries = [entry(next(ids), name, text, place) for place, (name, text) in enumerate(VELM["where"].items())]
-    return Tale(
+    return TalkScript(
         persona=Persona.model_validate(VELM["persona"]),
         user=Persona.model_validate(VELM["user"]),
         world=World(name="Velm", entries=[always(next(ids), VELM["always"]), *entries]),
         memories=[*memories, *waiting(ids, VELM["waiting"])],
         facts=VELM["facts"],
         earlier=[[(asked, reply) for asked, reply in one] for one in VELM["earlier"]],
-        talk=spoken(dice, turns),
+        talk=spoken(rng, turns),
     )
 
 
-def spoken(dice: Random, count: int) -> list[Exchange]:
+def spoken(rng: Random, count: int) -> list[Exchange]:
     """So many exchanges; now and then Tomas speaks of himself."""
     own = itertools.cycle(tuple(said) for said in VELM["own_words"])
     return [
-        next(own) if number % 15 == 9 else (filled(dice, VELM["asked"]), filled(dice, VELM["said"])) for number in range(count)
+        next(own) if number % 15 == 9 else (filled(rng, VELM["asked"]), filled(rng, VELM["said"])) for number in range(count)
     ]
 
 
-def filled(dice: Random, patterns: Sequence[str]) -> str:
-    words = {name: dice.choice(list(VELM[name])) for name in ("who", "where", "what", "when")}
-    text = dice.choice(patterns).format(**words)
+def filled(rng: Random, patterns: Sequence[str]) -> str:
+    words = {name: rng.choice(list(VELM[name])) for name in ("who", "where", "what", "when")}
+    text = rng.choice(patterns).format(**words)
     return text[0].upper() + text[1:]
 
 
@@ -118,18 +118,18 @@ def waiting(ids: Iterator[UUID], news: Sequence[tuple[str, str, Sequence[str]]])
     return [back, *natural]
 
 
-def of_locomo(path: Path, turns: int) -> Tale:
+def of_locomo(path: Path, turns: int) -> TalkScript:
     """The longest conversation of the file: its last sessions are the talk, those before it are over."""
     sample = max(json.loads(path.read_text(encoding="utf-8")), key=lambda one: sum(map(len, sessions(one))))
     names = sample["conversation"]["speaker_a"], sample["conversation"]["speaker_b"]
-    told = [exchanges(session, names[0]) for session in sessions(sample)]
-    earlier = list(told)
+    said = [exchanges(session, names[0]) for session in sessions(sample)]
+    earlier = list(said)
     talk: list[Exchange] = []
     while earlier and len(talk) < turns:
         talk = [*earlier.pop(), *talk]
     observed = [
         str(fact[0])
-        for number in range(1, len(told) + 1)
+        for number in range(1, len(said) + 1)
         for facts in sample["observation"].get(f"session_{number}_observation", {}).values()
         for fact in facts
     ]
@@ -139,7 +139,7 @@ def of_locomo(path: Path, turns: int) -> Tale:
     entries = [entry(next(ids), words[0], text, place) for place, (words, text) in enumerate(keyed) if not place % 2]
     news = [(words[0], text, words) for words, text in keyed[:4]]
     fixed = always(next(ids), f"{names[0]} and {names[1]} have been friends for years.")
-    return Tale(
+    return TalkScript(
         persona=Persona(name=names[1], bio="{{char}} is an old friend of {{user}}.", worlds=["velm"], sense_of_time=True),
         user=Persona(is_user=True, name=names[0]),
         world=World(name="What is known", entries=[fixed, *entries]),

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -16,7 +17,8 @@ from lethe_app.llm.client import ModelClient
 from lethe_app.llm.engines.llama import LlamaEngine
 from lethe_app.llm.models import bundled
 from lethe_app.llm.models.gguf_model import describe_model
-from lethe_app.paths import Paths
+from tests.bench.report import Measured
+from tests.homes import Personas, write_personas
 from tests.llm.model_files import file_at
 
 Result = TypeVar("Result")
@@ -31,17 +33,14 @@ PERSONAS: dict[str, dict[str, object]] = {
 @asynccontextmanager
 async def built(
     engine: str = "echo",
-    personas: Mapping[str, Mapping[str, object]] = PERSONAS,
+    personas: Personas = PERSONAS,
     *,
     by_meaning: bool = False,
     **preferences: object,
 ) -> AsyncIterator[AppServices]:
     """The services of a new home with these personas, the last of which is the user."""
     with tempfile.TemporaryDirectory() as folder:
-        paths = Paths.standard(Path(folder) / "home")
-        paths.personas.mkdir(parents=True)
-        for name, persona in personas.items():
-            (paths.personas / f"{name}.json").write_text(json.dumps(persona), encoding="utf-8")
+        paths = write_personas(Path(folder) / "home", personas)
         services = await build(paths, engine=engine, by_meaning=by_meaning)
         try:
             await services.preferences.set(**({"user_persona": list(personas)[-1]} if personas else {}), **preferences)
@@ -79,11 +78,19 @@ async def with_embedder(work: Callable[[Any], Awaitable[Result]], *, by_meaning:
 
 LOCOMO = ("--data", {"type": Path, "help": "a file in LoCoMo's format; without it nothing is measured"})
 """The option for data that may not be passed on, so that there is none to fall back on."""
+WORDS = ("--words", {"action": "store_true", "help": "without an embedder"})
 
 
-def read_locomo(path: Path | None) -> Sequence[dict] | None:
-    """The conversations of a file in LoCoMo's format; None if none is named."""
-    if path is None:
-        print("nothing measured: name a file in LoCoMo's format with --data\n{}")
-        return None
-    return json.loads(path.read_text(encoding="utf-8"))
+def on_locomo(
+    measure: Callable[[Sequence[dict], Any, argparse.Namespace], Awaitable[Measured]],
+) -> Callable[[argparse.Namespace], Awaitable[Measured]]:
+    """Measure with the conversations of a file in LoCoMo's format, and with the function of the starter embedder or None."""
+
+    async def work(wanted: argparse.Namespace) -> Measured:
+        if wanted.data is None:
+            return [("nothing measured", "name a file in LoCoMo's format with --data")], {}
+        samples = json.loads(wanted.data.read_text(encoding="utf-8"))
+        by_meaning = not getattr(wanted, "words", False)
+        return await with_embedder(lambda embed: measure(samples, embed, wanted), by_meaning=by_meaning)
+
+    return work

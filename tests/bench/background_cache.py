@@ -17,7 +17,7 @@ from datetime import timedelta
 
 from lethe_app.domain.presets import SamplerPreset
 from lethe_app.llm.protocol import RequestPriority
-from tests.bench._evening import BEGUN, WATCHED, Scene, Step, begun, spoken
+from tests.bench._evening import BEGUN, WATCHED, Scene, Step, begun, hold_exchanges
 from tests.bench._long_talk import velm
 from tests.bench._still_model import Watched
 from tests.bench.report import Figures, run
@@ -60,7 +60,7 @@ async def archive(scene: Scene) -> None:
     """Another conversation is archived by the model."""
     services = scene.services
     qualify(services)
-    other = await spoken(services, velm(12).talk, BEGUN - timedelta(days=20))
+    other = await hold_exchanges(services, velm(12).talk, BEGUN - timedelta(days=20))
     await services.archive_queue.archive_session(other.guid, at_once=False)
     await services.archive_queue.finish()
 
@@ -77,15 +77,15 @@ async def write(scene: Scene) -> None:
 
 async def evening(work: Callable[[Scene], Awaitable[None]], threads: int) -> Outcome:
     """The turns after `work` began."""
-    tale = velm(OPENING + BEFORE + AFTER)
+    script = velm(OPENING + BEFORE + AFTER)
     wishes = {"max_reply": REPLY, "temperature_override": 0.0, "threads": threads}
-    async with begun(tale, CONTEXT, OPENING, WATCHED, **wishes) as scene:
+    async with begun(script, CONTEXT, OPENING, WATCHED, **wishes) as scene:
         assert isinstance(scene.model, Watched)
-        for exchange in tale.talk[OPENING : OPENING + BEFORE]:
+        for exchange in script.talk[OPENING : OPENING + BEFORE]:
             await scene.turn(exchange)
         busy = asyncio.ensure_future(work(scene))
         steps = []
-        for exchange in tale.talk[OPENING + BEFORE :]:
+        for exchange in script.talk[OPENING + BEFORE :]:
             await asyncio.sleep(READING)
             assert not busy.done() or busy.exception() is None, "the work failed"
             steps.append(await scene.turn(exchange))

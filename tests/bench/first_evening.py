@@ -21,9 +21,7 @@ down for the second and third.
 
 from __future__ import annotations
 
-import asyncio
-import json
-import time
+import argparse
 from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
@@ -33,18 +31,19 @@ from unittest.mock import patch
 from lethe_app.composition import core
 from lethe_app.composition.app_services import AppServices
 from lethe_app.config.options import SessionHandling
-from lethe_app.domain.chat import Alternative, ChatSession, Message, Role, SessionPart
+from lethe_app.domain.chat import ChatSession, Role, SessionPart
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.recall import RecalledMemory, TurnMemory
 from lethe_app.llm.client import ModelClient
 from lethe_app.services.events import MemoriesRecalled
-from tests.bench._evening import Clock, still_time
+from tests.bench._evening import still_time
 from tests.bench._scripted_writer import ScriptedWriter
 from tests.bench._setup import built
 from tests.bench._told_evening import Question, ToldEvening, read, sentences
 from tests.bench.facts import words_of
-from tests.bench.report import arguments
-from tests.services.past_sessions import load_script, qualify
+from tests.bench.report import Measured, Row, run
+from tests.services.past_sessions import hold, load_script, qualify
+from tests.services.tasks import Clock
 
 TUNED = ("plain", "roleplay", "inventing")
 UNSEEN = ("unseen", "unseen_second", "unseen_third")
@@ -131,42 +130,25 @@ async def play(evening: ToldEvening, *, scripted: bool) -> Outcome:
 
     personas = {"she": {"name": evening.persona, "bio": evening.bio}, "you": {"name": evening.user, "is_user": True}}
     alone = {"welcomed": True, "session_handling": SessionHandling.CURRENT_ONLY}
-    with still_time(evening.begun) as hands, patch.object(core, "ModelClient", client):
+    with still_time(evening.begun) as clock, patch.object(core, "ModelClient", client):
         async with built("echo", personas, by_meaning=True, **alone) as services:
             replies = [REPLY] * (len(evening.questions) + len(evening.idle) + 1)
             await load_script(services, services.paths.home / "script.json", name="writer", replies=replies)
             if scripted:
                 qualify(services)
-            session = await held(services, evening, hands)
+            began, roles = evening.begun, {True: Role.USER, False: Role.ASSISTANT}
+            lines = [(roles[is_users], text) for is_users, text in evening.messages]
+            session = await hold(services, *lines, persona="she", user="you", at=began, pause=BETWEEN)
+            clock.shown = began + (len(lines) - 1) * BETWEEN + timedelta(minutes=5)
             outcome = Outcome(evening)
-            await archived(services, session, outcome)
-            hands.moment = evening.begun + timedelta(days=1)
-            await asked(services, model, hands, outcome)
-            await heard(services, hands, outcome)
+            await archive(services, session, outcome)
+            clock.shown = evening.begun + timedelta(days=1)
+            await ask_questions(services, model, clock, outcome)
+            await say_idle_lines(services, clock, outcome)
             return outcome
 
 
-async def held(services: AppServices, evening: ToldEvening, hands: Clock) -> ChatSession:
-    """The evening itself, word for word."""
-    chats = services.session_store
-    session = await chats.add_session(ChatSession(persona_id="she", user_id="you", added=evening.begun))
-    said = [
-        Message(
-            session_id=session.guid,
-            role=Role.USER if is_users else Role.ASSISTANT,
-            speaker="you" if is_users else "she",
-            speaker_name=evening.user if is_users else evening.persona,
-            time=evening.begun + place * BETWEEN,
-            alternatives=[Alternative(content=text, created=evening.begun + place * BETWEEN)],
-        )
-        for place, (is_users, text) in enumerate(evening.messages)
-    ]
-    await chats.add_messages(said)
-    hands.moment = said[-1].time + timedelta(minutes=5)
-    return await services.sessions.open(session.guid)
-
-
-async def archived(services: AppServices, session: ChatSession, outcome: Outcome) -> None:
+async def archive(services: AppServices, session: ChatSession, outcome: Outcome) -> None:
     """The conversation is over: what is known and told of it."""
     assert await services.archive_queue.archive_session(session.guid)
     await services.archive_queue.finish()
@@ -186,10 +168,10 @@ def holds(fact: ExtractedFact) -> bool:
     return not fact.superseded and not fact.in_story
 
 
-async def asked(services: AppServices, model: ScriptedWriter, hands: Clock, outcome: Outcome) -> None:
+async def ask_questions(services: AppServices, model: ScriptedWriter, clock: Clock, outcome: Outcome) -> None:
     """Every question in a new conversation, which is deleted again."""
     for question in outcome.evening.questions:
-        hands.moment += BETWEEN
+        clock.shown += BETWEEN
         session = await services.sessions.new("she")
         memory = await send(services, session, question.text)
         prompt = model.prompts[-1].replace(question.text, "").replace(outcome.evening.bio, "")
@@ -202,12 +184,12 @@ def inserted(memories: Sequence[RecalledMemory]) -> list[str]:
     return [text for one in memories for text in (one.text, *(lead.text for lead in one.leads))]
 
 
-async def heard(services: AppServices, hands: Clock, outcome: Outcome) -> None:
+async def say_idle_lines(services: AppServices, clock: Clock, outcome: Outcome) -> None:
     """All meaningless lines one after the other, when the conversation has begun."""
     session = await services.sessions.new("she")
     await send(services, session, "hi again")
     for line in outcome.evening.idle:
-        hands.moment += BETWEEN
+        clock.shown += BETWEEN
         memory = await send(services, session, line)
         leads = [one.leads[0].text if one.leads else one.text for one in memory.recalled]
         outcome.heard.append((line, leads))
@@ -246,37 +228,19 @@ def mean(figures: Sequence[Mapping[str, float]]) -> dict[str, float]:
     return {key: sum(each[key] for each in figures) / (1 if key == "invented" else len(figures)) for key in figures[0]}
 
 
-def table(columns: Mapping[str, Mapping[str, float]]) -> None:
-    """One column for each evening."""
-    print(f"{'':<18}" + "".join(f"{name:>20}" for name in columns))
-    for key in next(iter(columns.values())):
-        print(f"{key:<18}" + "".join(f"{figures[key]:>20.1f}" for figures in columns.values()))
-
-
-def main() -> None:
-    """Measure and print."""
-    wanted = arguments(
-        __doc__,
-        ("--rules", {"action": "store_true", "help": "archive by rules only"}),
-        ("--scripted", {"action": "store_true", "help": "archive by the scripted model only"}),
-        ("--explain", {"action": "store_true", "help": "show the mistakes"}),
-        (
-            "--explain-unseen",
-            {"action": "store_true", "help": "show those of the unseen evening too: it is unseen no more then"},
-        ),
-        ("--evening", {"choices": [*TUNED, *UNSEEN], "help": "only this one"}),
-    )
+async def measure(wanted: argparse.Namespace) -> Measured:
+    """Play the evenings that are wanted, and show their mistakes."""
     modes = [mode for mode in MODES if getattr(wanted, mode)] or list(MODES)
     names = [wanted.evening] if wanted.evening else [*TUNED, *UNSEEN]
+    rows: list[Row] = []
     result: dict[str, float] = {}
-    start = time.perf_counter()
     for mode in modes:
         columns: dict[str, dict[str, float]] = {}
         for name in names:
             evening = read(name)
             if mode == "scripted" and not evening.written:
                 continue
-            outcome = asyncio.run(play(evening, scripted=mode == "scripted"))
+            outcome = await play(evening, scripted=mode == "scripted")
             columns[name] = outcome.figures() | (kept(outcome) if mode == "scripted" else {})
             if (wanted.explain and name not in UNSEEN) or (wanted.explain_unseen and name in UNSEEN):
                 print(f"── {name}, {mode}")
@@ -284,15 +248,21 @@ def main() -> None:
         tuned = [figures for name, figures in columns.items() if name not in UNSEEN]
         if len(tuned) > 1:
             columns["all three"] = mean(tuned)
-        print(f"\n{mode}")
-        table(columns)
+        rows.append((mode, columns))
         for name, figures in columns.items():
             prefix = MODES[mode] + ("" if name == "all three" else f"{name}_")
             result |= {prefix + key: value for key, value in figures.items()}
-    result["seconds"] = time.perf_counter() - start
-    if wanted.json:
-        print(json.dumps({key: round(value, 2) for key, value in result.items()}))
+    return rows, result
 
 
 if __name__ == "__main__":
-    main()
+    unseen_help = "show those of the unseen evening too: it is unseen no more then"
+    run(
+        __doc__,
+        measure,
+        ("--rules", {"action": "store_true", "help": "archive by rules only"}),
+        ("--scripted", {"action": "store_true", "help": "archive by the scripted model only"}),
+        ("--explain", {"action": "store_true", "help": "show the mistakes"}),
+        ("--explain-unseen", {"action": "store_true", "help": unseen_help}),
+        ("--evening", {"choices": [*TUNED, *UNSEEN], "help": "only this one"}),
+    )

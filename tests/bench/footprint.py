@@ -40,6 +40,7 @@ from lethe_app.ui.core.garbage_collection import GarbageCollector
 from lethe_app.ui.shell.main_window import MainWindow
 from tests.bench._setup import SMALL_TALK
 from tests.bench.report import Measured, run
+from tests.services.turns import until
 
 ROOT = Path(__file__).parent.parent.parent
 MESSAGES, CONTEXT, REPLY = 60, 4096, 64
@@ -92,12 +93,9 @@ def used() -> tuple[float, int]:
     return seconds, switches
 
 
-async def until(condition: Callable[[], object], seconds: float = TURN_SECONDS) -> None:
+async def wait_for(condition: Callable[[], object]) -> None:
     """Wait without keeping the processor busy."""
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "it never happened"
-        await asyncio.sleep(0.25)
+    await until(condition, TURN_SECONDS, 0.25)
 
 
 async def rest() -> float:
@@ -114,7 +112,7 @@ async def rest() -> float:
 
 async def evening(runner: WindowRunner, window: MainWindow, services: AppServices) -> dict[str, object]:
     """Hold the evening in the running program and measure."""
-    await until(lambda: isinstance(services.models.state, ModelReady))
+    await wait_for(lambda: isinstance(services.models.state, ModelReady))
     controller = runner._controller
     assert controller is not None
     field, messages = window.chat.composer.draft_field, controller.messages
@@ -123,7 +121,7 @@ async def evening(runner: WindowRunner, window: MainWindow, services: AppService
         before = messages.rowCount()
         field.setPlainText(text)
         QTest.keyClick(field, Qt.Key.Key_Return)
-        await until(lambda: messages.rowCount() >= before + 2 and not runner.is_replying)
+        await wait_for(lambda: messages.rowCount() >= before + 2 and not runner.is_replying)
 
     talk = cycle(SMALL_TALK)
     await say(next(talk))
@@ -134,7 +132,7 @@ async def evening(runner: WindowRunner, window: MainWindow, services: AppService
     for text in islice(talk, MESSAGES - 1):
         await say(text)
     window.window_actions["new"].trigger()
-    await until(lambda: messages.rowCount() <= 1)
+    await wait_for(lambda: messages.rowCount() <= 1)
     await rest()
     return {
         "first": first,
@@ -168,7 +166,7 @@ def program(home: Path) -> None:
         collector = GarbageCollector(lambda: runner.is_replying)
         serving = asyncio.ensure_future(runner.run())
         try:
-            await until(lambda: runner._controller is not None)
+            await wait_for(lambda: runner._controller is not None)
             print(json.dumps(await evening(runner, window, built[0])), flush=True)
         finally:
             window.close()

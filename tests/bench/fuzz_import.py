@@ -79,74 +79,74 @@ def originals() -> list[tuple[str, bytes]]:
     return found
 
 
-def change_bytes(content: bytes, dice: random.Random) -> bytes:
+def change_bytes(content: bytes, rng: random.Random) -> bytes:
     """Flip, cut, repeat or insert a few bytes."""
     changed = bytearray(content)
-    for _ in range(dice.randint(1, 6)):
-        place = dice.randrange(len(changed) + 1)
-        match dice.randrange(4):
+    for _ in range(rng.randint(1, 6)):
+        place = rng.randrange(len(changed) + 1)
+        match rng.randrange(4):
             case 0 if changed:
-                changed[place % len(changed)] = dice.randrange(256)
+                changed[place % len(changed)] = rng.randrange(256)
             case 1:
-                del changed[place : place + dice.randint(1, 40)]
+                del changed[place : place + rng.randint(1, 40)]
             case 2:
-                changed[place:place] = changed[place : place + dice.randint(1, 200)] * dice.randint(1, 5)
+                changed[place:place] = changed[place : place + rng.randint(1, 200)] * rng.randint(1, 5)
             case _:
-                changed[place:place] = dice.randbytes(dice.randint(1, 12))
+                changed[place:place] = rng.randbytes(rng.randint(1, 12))
     return bytes(changed)
 
 
-def change_value(value: object, dice: random.Random) -> object:
+def change_value(value: object, rng: random.Random) -> object:
     """Replace, drop, double or rename something within a JSON value."""
-    if isinstance(value, dict) and value and dice.random() < 0.85:
-        name = dice.choice(list(value))
+    if isinstance(value, dict) and value and rng.random() < 0.85:
+        name = rng.choice(list(value))
         changed = dict(value)
-        match dice.randrange(6):
+        match rng.randrange(6):
             case 0:
-                changed[name] = dice.choice(ODD)
+                changed[name] = rng.choice(ODD)
             case 1:
                 del changed[name]
             case 2:
-                changed[dice.choice(list(value))] = changed.pop(name)
+                changed[rng.choice(list(value))] = changed.pop(name)
             case _:
-                changed[name] = change_value(value[name], dice)
+                changed[name] = change_value(value[name], rng)
         return changed
-    if isinstance(value, list) and value and dice.random() < 0.85:
-        place = dice.randrange(len(value))
-        doubled = value * dice.choice((1, 1, 1, 5))
-        return [*doubled[:place], change_value(value[place], dice), *doubled[place + 1 :]]
-    return dice.choice(ODD)
+    if isinstance(value, list) and value and rng.random() < 0.85:
+        place = rng.randrange(len(value))
+        doubled = value * rng.choice((1, 1, 1, 5))
+        return [*doubled[:place], change_value(value[place], rng), *doubled[place + 1 :]]
+    return rng.choice(ODD)
 
 
-def change(name: str, content: bytes, dice: random.Random) -> bytes:
+def change(name: str, content: bytes, rng: random.Random) -> bytes:
     """Change a file in its values where these are known, or else in its bytes."""
-    if dice.random() < 0.4:
-        return change_bytes(content, dice)
+    if rng.random() < 0.4:
+        return change_bytes(content, rng)
     if name.endswith(".json"):
         value: object = json.loads(content)
-        for _ in range(dice.randint(1, 4)):
-            value = change_value(value, dice)
+        for _ in range(rng.randint(1, 4)):
+            value = change_value(value, rng)
         return json.dumps(value).encode()
     if name.endswith(".jsonl"):
         lines = content.splitlines()
-        place = dice.randrange(len(lines))
-        lines[place] = json.dumps(change_value(json.loads(lines[place]), dice)).encode()
-        return b"\n".join(lines * dice.choice((1, 1, 1, 30)))
+        place = rng.randrange(len(lines))
+        lines[place] = json.dumps(change_value(json.loads(lines[place]), rng)).encode()
+        return b"\n".join(lines * rng.choice((1, 1, 1, 30)))
     if name.endswith(".png"):
-        card = change_value(json.loads(png.decode_card(png.read_texts(content, name)["chara"], name)), dice)
+        card = change_value(json.loads(png.decode_card(png.read_texts(content, name)["chara"], name)), rng)
         packed = base64.b64encode(json.dumps(card).encode())
-        kind, data = dice.choice(((b"tEXt", b"ccv3\0" + packed), (b"zTXt", b"chara\0\0" + zlib.compress(packed))))
-        length = dice.choice((len(data), len(data), 2**31, 0))
+        kind, data = rng.choice(((b"tEXt", b"ccv3\0" + packed), (b"zTXt", b"chara\0\0" + zlib.compress(packed))))
+        length = rng.choice((len(data), len(data), 2**31, 0))
         chunk = struct.pack(">I", length) + kind + data + struct.pack(">I", 0)
         return content[:33] + chunk + content[33:]
-    return change_bytes(content, dice)
+    return change_bytes(content, rng)
 
 
 class Fuzzing:
     """Counts of one run."""
 
     def __init__(self, home: Path, services: AppServices, seed: int) -> None:
-        self.home, self.services, self.dice = home, services, random.Random(seed)
+        self.home, self.services, self.rng = home, services, random.Random(seed)
         self.counts: Counter[str] = Counter()
         self.slowest = 0.0
         self.peak = 0
@@ -196,8 +196,8 @@ async def measure(seconds: float, seed: int) -> Figures:
         watch.is_watching = True
         end = time.monotonic() + seconds
         while time.monotonic() < end:
-            name, content = fuzzing.dice.choice(valid)
-            changed = change(name, content, fuzzing.dice)
+            name, content = fuzzing.rng.choice(valid)
+            changed = change(name, content, fuzzing.rng)
             fuzzing.counts["inputs"] += 1
             fuzzing.read_file(name, changed)
             if fuzzing.counts["inputs"] % IMPORT_EVERY == 0:

@@ -14,8 +14,6 @@ sessions are asked too, and with --words nothing has a meaning: words alone find
 from __future__ import annotations
 
 import argparse
-import asyncio
-import json
 import tempfile
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -36,8 +34,8 @@ from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.database import Database
 from lethe_app.storage.index.passages import Passages
 from tests.bench._locomo_stories import ADVERSARIAL, Asked, Story, first_sessions, ingest
-from tests.bench._setup import LOCOMO, SMALL_TALK, read_locomo, with_embedder
-from tests.bench.report import arguments
+from tests.bench._setup import LOCOMO, SMALL_TALK, WORDS, on_locomo
+from tests.bench.report import Measured, run
 from tests.retrieval.conftest import sure_hits
 
 SLOTS = 3
@@ -190,14 +188,12 @@ def summed(answers: Sequence[Answer]) -> dict[str, float]:
     return figures
 
 
-async def everything(samples: Sequence[dict], embed: Embed | None, wanted: argparse.Namespace) -> dict[str, object]:
-    """All that was asked for, told as it comes."""
+async def everything(samples: Sequence[dict], embed: Embed | None, wanted: argparse.Namespace) -> Measured:
+    """All that was asked for; the answers of each conversation are rows of the table."""
     foreign = strangers(samples)
-    figures: dict[str, object] = {}
     some, answers = await measure(samples, embed, foreign)
-    tell({name: summed(few) for name, few in answers.items()}, ("r1", "r5", "mrr", "adversarial_r5"))
     plain = [answer for few in answers.values() for answer in few if answer.category != ADVERSARIAL]
-    figures |= {**some, "ablation": ablation(plain)}
+    figures: dict[str, object] = {**some, "ablation": ablation(plain)}
     if wanted.young:
         figures["young"] = await young(samples, embed, foreign, own=False)
     if wanted.own_facts:
@@ -205,36 +201,15 @@ async def everything(samples: Sequence[dict], embed: Embed | None, wanted: argpa
         figures |= {f"own_{name}": value for name, value in own.items()}
     if wanted.own_facts and wanted.young:
         figures["own_young"] = await young(samples, embed, foreign, own=True)
-    return figures
-
-
-def tell(rows: Mapping[str, Mapping[str, float]], keys: Sequence[str]) -> None:
-    for name, row in rows.items():
-        print(f"{name:<24}" + "".join(f"  {key} {row[key]:5.1f}" for key in keys))
-
-
-def main() -> None:
-    """Measure and print."""
-    wanted = arguments(
-        __doc__,
-        LOCOMO,
-        ("--own-facts", {"action": "store_true", "help": "also with our own facts and summaries instead of the given ones"}),
-        ("--young", {"action": "store_true", "help": "also with the first 1 to 10 sessions alone"}),
-        ("--words", {"action": "store_true", "help": "without an embedder"}),
-    )
-    samples = read_locomo(wanted.data)
-    if samples is None:
-        return
-    figures = asyncio.run(with_embedder(lambda embed: everything(samples, embed, wanted), by_meaning=not wanted.words))
-    for name, value in figures.items():
-        if isinstance(value, dict):
-            print(name)
-            tell({f"  {row}": columns for row, columns in value.items()}, list(next(iter(value.values()))))
-        else:
-            print(f"{name:<28}{value}")
-    if wanted.json:
-        print(json.dumps(figures))
+    return [(name, summed(few)) for name, few in answers.items()], figures
 
 
 if __name__ == "__main__":
-    main()
+    run(
+        __doc__,
+        on_locomo(everything),
+        LOCOMO,
+        WORDS,
+        ("--own-facts", {"action": "store_true", "help": "also with our own facts and summaries instead of the given ones"}),
+        ("--young", {"action": "store_true", "help": "also with the first 1 to 10 sessions alone"}),
+    )

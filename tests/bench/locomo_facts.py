@@ -10,6 +10,7 @@ and the SHA-1 of the fact, without the text; a label whose fact is no longer pro
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import json
 import random
@@ -21,7 +22,7 @@ from lethe_app.brain.reading.extractor import extract_statements
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.chat import Role
 from tests.bench._locomo_stories import ADVERSARIAL, moment_of, places_of, sessions_of
-from tests.bench.report import arguments, show
+from tests.bench.report import run
 
 LABELS = Path(__file__).with_name("locomo_facts.json")
 SEED = 20261123
@@ -68,15 +69,8 @@ def evidence_of(sample: dict) -> set[str]:
     return {f"D{session}:{turn}" for item in asked for session, turn in places_of(item)}
 
 
-def main() -> None:
-    """Measure and print."""
-    wanted = arguments(
-        __doc__,
-        ("--data", {"type": Path, "required": True, "help": "the conversations"}),
-        ("--explain", {"action": "store_true", "help": "show the labelled facts that are wrong or worthless"}),
-        ("--sample", {"type": int, "default": 0, "help": "show that many facts at random, with their labels"}),
-        ("--seed", {"type": int, "default": SEED, "help": "of the sample"}),
-    )
+def measure(wanted: argparse.Namespace) -> dict[str, float]:
+    """Measure, and print the facts that are asked for."""
     labels: dict[str, list[bool]] = json.loads(LABELS.read_text(encoding="utf-8")) if LABELS.exists() else {}
     taken: list[Taken] = []
     messages: dict[tuple[str, str], str] = {}
@@ -106,10 +100,15 @@ def main() -> None:
     for fact in shown:
         print(f"{fact.label} {judged.get(fact.label)}\n  {fact.text} [{fact.kind} {fact.key}]")
         print(f"  ← {messages[fact.conversation, fact.message]}")
-    show([*figures.items()], {}, as_json=False)
-    if wanted.json:
-        print(json.dumps({key: round(value, 4) for key, value in figures.items()}))
+    return figures
 
 
 if __name__ == "__main__":
-    main()
+    run(
+        __doc__,
+        measure,
+        ("--data", {"type": Path, "required": True, "help": "the conversations"}),
+        ("--explain", {"action": "store_true", "help": "show the labelled facts that are wrong or worthless"}),
+        ("--sample", {"type": int, "default": 0, "help": "show that many facts at random, with their labels"}),
+        ("--seed", {"type": int, "default": SEED, "help": "of the sample"}),
+    )

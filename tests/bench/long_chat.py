@@ -47,53 +47,53 @@ VERBS = ("waits", "turns", "remembers", "burns", "folds", "counts", "listens", "
 WORDS = ("slowly", "again", "without", "a", "sound", "under", "the", "brass", "light", "before", "dawn", "as", "if", "nobody")
 
 
-def sentence(dice: random.Random) -> str:
-    told = f"the {dice.choice(NOUNS)} {dice.choice(VERBS)} {' '.join(dice.choices(WORDS, k=dice.randint(2, 9)))}"
+def sentence(rng: random.Random) -> str:
+    told = f"the {rng.choice(NOUNS)} {rng.choice(VERBS)} {' '.join(rng.choices(WORDS, k=rng.randint(2, 9)))}"
     return told.capitalize() + "."
 
 
-def scene(dice: random.Random) -> str:
-    parts = [f"*{sentence(dice)}*", f"“{sentence(dice)} {sentence(dice)}”", sentence(dice), f'"{sentence(dice)}"']
-    return " ".join(dice.choices(parts, k=dice.randint(1, 5)))
+def scene(rng: random.Random) -> str:
+    parts = [f"*{sentence(rng)}*", f"“{sentence(rng)} {sentence(rng)}”", sentence(rng), f'"{sentence(rng)}"']
+    return " ".join(rng.choices(parts, k=rng.randint(1, 5)))
 
 
-def listing(dice: random.Random) -> str:
-    return "\n".join(f"{number}. {sentence(dice)}" for number in range(1, dice.randint(3, 7)))
+def listing(rng: random.Random) -> str:
+    return "\n".join(f"{number}. {sentence(rng)}" for number in range(1, rng.randint(3, 7)))
 
 
-def code(dice: random.Random) -> str:
-    lines = [f"    {dice.choice(VERBS)}({dice.choice(NOUNS)}, {dice.randint(1, 90)})" for _ in range(dice.randint(2, 9))]
-    return "\n".join(["```python", f"def {dice.choice(NOUNS)}():", *lines, "```"])
+def code(rng: random.Random) -> str:
+    lines = [f"    {rng.choice(VERBS)}({rng.choice(NOUNS)}, {rng.randint(1, 90)})" for _ in range(rng.randint(2, 9))]
+    return "\n".join(["```python", f"def {rng.choice(NOUNS)}():", *lines, "```"])
 
 
-def table(dice: random.Random) -> str:
-    rows = [f"| {dice.choice(NOUNS)} | {dice.randint(1, 99)} | *{dice.choice(VERBS)}* |" for _ in range(dice.randint(2, 5))]
+def table(rng: random.Random) -> str:
+    rows = [f"| {rng.choice(NOUNS)} | {rng.randint(1, 99)} | *{rng.choice(VERBS)}* |" for _ in range(rng.randint(2, 5))]
     return "\n".join(["| what | how many | does |", "|:--|--:|:--|", *rows])
 
 
-def quote(dice: random.Random) -> str:
-    return f"> {sentence(dice)}\n> {sentence(dice)}"
+def quote(rng: random.Random) -> str:
+    return f"> {sentence(rng)}\n> {sentence(rng)}"
 
 
-def words_of(dice: random.Random) -> str:
+def words_of(rng: random.Random) -> str:
     """One message: mostly scenes, now and then something else, seldom something long."""
-    parts = [scene(dice) for _ in range(dice.choice((1, 1, 1, 2, 2, 3)))]
-    if dice.random() < 0.16:
-        parts.insert(dice.randint(0, len(parts)), dice.choice((listing, code, table, quote))(dice))
-    if dice.random() < 0.01:
-        parts += [scene(dice) for _ in range(30)]
+    parts = [scene(rng) for _ in range(rng.choice((1, 1, 1, 2, 2, 3)))]
+    if rng.random() < 0.16:
+        parts.insert(rng.randint(0, len(parts)), rng.choice((listing, code, table, quote))(rng))
+    if rng.random() < 0.01:
+        parts += [scene(rng) for _ in range(30)]
     return "\n\n".join(parts)
 
 
 def conversation(session: UUID, count: int, seed: int = 7) -> list[Message]:
-    dice = random.Random(seed)
+    rng = random.Random(seed)
     began = datetime.now(UTC) - timedelta(minutes=11 * count)
     messages = []
     for number in range(count):
         name, role = ("Tomas", Role.USER) if number % 2 else ("Mira", Role.ASSISTANT)
-        wordings = [Alternative(content=words_of(dice), thinking=sentence(dice) if dice.random() < 0.1 else "")]
-        if dice.random() < 0.05:
-            wordings.append(Alternative(content=words_of(dice)))
+        wordings = [Alternative(content=words_of(rng), thinking=sentence(rng) if rng.random() < 0.1 else "")]
+        if rng.random() < 0.05:
+            wordings.append(Alternative(content=words_of(rng)))
         messages.append(
             Message(
                 session_id=session,
@@ -192,11 +192,11 @@ async def scroll(stage: Stage) -> list[float]:
     return times
 
 
-def stream(stage: Stage, dice: random.Random) -> list[float]:
+def stream(stage: Stage, rng: random.Random) -> list[float]:
     """Milliseconds of each token of one reply, drawn at once instead of thirty times a second."""
     stage.view.go_to_end()
     message = Message(session_id=uuid4(), role=Role.ASSISTANT, speaker="mira", speaker_name="Mira")
-    tokens = [f"{word} " for word in " ".join(words_of(dice) for _ in range(20)).split(" ")][:TOKENS]
+    tokens = [f"{word} " for word in " ".join(words_of(rng) for _ in range(20)).split(" ")][:TOKENS]
     stage.model.start_reply(message)
     times = []
     for token in tokens:

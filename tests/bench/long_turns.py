@@ -9,8 +9,6 @@ of which a session with evidence is inserted into three slots.
 
 from __future__ import annotations
 
-import asyncio
-import json
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from itertools import islice
@@ -24,9 +22,9 @@ from lethe_app.retrieval.features import Floats
 from lethe_app.retrieval.memory_index import MemoryIndex
 from lethe_app.retrieval.ranking import SearchEvidence
 from tests.bench._locomo_stories import ADVERSARIAL, Asked, Story
-from tests.bench._setup import LOCOMO, read_locomo, with_embedder
+from tests.bench._setup import LOCOMO, on_locomo
 from tests.bench.locomo import SLOTS, remembering, share
-from tests.bench.report import arguments
+from tests.bench.report import run
 from tests.retrieval.conftest import sure_hits
 
 EVERY = 5
@@ -93,7 +91,7 @@ async def asked(recall: MemoryIndex, story: Story, one: Asked, text: str) -> dic
     return figures
 
 
-async def measure(samples: Sequence[dict], embed: Embed) -> dict[str, dict[str, float]]:
+async def measure(samples: Sequence[dict], embed: Embed, _wanted: object) -> dict[str, dict[str, float]]:
     """Return the figures of all conversations together, by form."""
     rows: dict[str, list[Mapping[str, float]]] = {form: [] for form in FORMS}
     async with remembering(samples, embed, own=False) as (recall, _passages, stories):
@@ -110,18 +108,5 @@ async def measure(samples: Sequence[dict], embed: Embed) -> dict[str, dict[str, 
     }
 
 
-def main() -> None:
-    """Measure and print."""
-    wanted = arguments(__doc__, LOCOMO)
-    samples = read_locomo(wanted.data)
-    if samples is None:
-        return
-    figures = asyncio.run(with_embedder(lambda embed: measure(samples, embed)))
-    for form, row in figures.items():
-        print(f"{form:<8}" + "".join(f"  {key} {value:5.1f}" for key, value in row.items()))
-    if wanted.json:
-        print(json.dumps(figures))
-
-
 if __name__ == "__main__":
-    main()
+    run(__doc__, on_locomo(measure), LOCOMO)

@@ -12,7 +12,7 @@ pertinent one was inserted (`inserted_any`); `inserted_pertinent` and `unlabelle
 
 from __future__ import annotations
 
-import asyncio
+import argparse
 import json
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,8 +27,8 @@ from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.database import Database
 from lethe_app.storage.index.passages import Passages
 from tests.bench._locomo_stories import begin, embed_all, ingest_session, moment_of, sessions_of
-from tests.bench._setup import LOCOMO, read_locomo, with_embedder
-from tests.bench.report import arguments
+from tests.bench._setup import LOCOMO, WORDS, on_locomo
+from tests.bench.report import Measured, run
 from tests.retrieval.conftest import sure_hits
 
 SLOTS = 3
@@ -130,33 +130,19 @@ async def play(samples: Sequence[dict], embed: Embed | None) -> list[Turn]:
     return turns
 
 
-def main() -> None:
-    """Measure and print."""
-    wanted = arguments(
-        __doc__,
-        LOCOMO,
-        ("--words", {"action": "store_true", "help": "without an embedder"}),
-        ("--unlabelled", {"action": "store_true", "help": "also name what was inserted and has no label yet"}),
-    )
-    samples = read_locomo(wanted.data)
-    if samples is None:
-        return
+async def measure(samples: Sequence[dict], embed: Embed | None, wanted: argparse.Namespace) -> Measured:
+    """The figures of each conversation, and of all."""
     labels = json.loads(LABELS.read_text(encoding="utf-8"))
-    turns = asyncio.run(with_embedder(lambda embed: play(samples, embed), by_meaning=not wanted.words))
+    turns = await play(samples, embed)
     for turn in turns if wanted.unlabelled else ():
         for number in turn.inserted:
             if str(number) not in _labels_of(turn, labels):
                 print(f"unlabelled {turn.conversation} {turn.message} session {number}")
-    by_conversation = {
-        name: figures_of([turn for turn in turns if turn.conversation == name], labels)
-        for name in dict.fromkeys(turn.conversation for turn in turns)
-    }
-    figures = figures_of(turns, labels)
-    for name, some in [*by_conversation.items(), ("all", figures)]:
-        print(f"{name:<12}" + "  ".join(f"{key} {value}" for key, value in some.items() if key != "labels"))
-    if wanted.json:
-        print(json.dumps(figures))
+    names = dict.fromkeys(turn.conversation for turn in turns)
+    rows = [(name, figures_of([turn for turn in turns if turn.conversation == name], labels)) for name in names]
+    return rows, figures_of(turns, labels)
 
 
 if __name__ == "__main__":
-    main()
+    help_text = "also name what was inserted and has no label yet"
+    run(__doc__, on_locomo(measure), LOCOMO, WORDS, ("--unlabelled", {"action": "store_true", "help": help_text}))

@@ -43,7 +43,7 @@ from lethe_app.prompt.sections import StableAdditions
 from lethe_app.services.chat.generation import MIN_REUSED_RUN
 from lethe_app.services.prompting.turn_context import PRESENT
 from tests.bench._evening import FILLS, WATCHED, Evening, Step, play
-from tests.bench._long_talk import Tale, of_locomo, velm
+from tests.bench._long_talk import TalkScript, of_locomo, velm
 from tests.bench._setup import starter_engine, starter_model
 from tests.bench._still_model import Call, Still
 from tests.bench.report import Figures, run
@@ -70,9 +70,9 @@ class Cost:
         return statistics.fmean(self.evaluated)
 
 
-def told(tale: Callable[[int], Tale], context: int, opening: int, *, surgery: bool = True) -> Evening:
+def play_script(script: Callable[[int], TalkScript], context: int, opening: int, *, surgery: bool = True) -> Evening:
     """The talk as the program tells it."""
-    return asyncio.run(play(tale(opening + TURNS), context, opening, max_reply=REPLY, cache_surgery=surgery))
+    return asyncio.run(play(script(opening + TURNS), context, opening, max_reply=REPLY, cache_surgery=surgery))
 
 
 class Replay:
@@ -117,7 +117,7 @@ class Otherwise:
         history, prompts, cut = list(self._evening.before), [], 0
         for step in [None, *self._evening.steps]:
             request = self._evening.steps[0].request if step is None else step.request
-            asked = [] if step is None else heard(step)
+            asked = [] if step is None else user_turns(step)
             wanted = replace(
                 request,
                 layout=PromptLayout.SYSTEM,
@@ -130,7 +130,7 @@ class Otherwise:
             prompt = await build_prompt(wanted, self._count)
             prompts.append(prompt.text)
             cut = prompt.receipt.dropped_messages
-            history += [*asked, *answered(step)]
+            history += [*asked, *reply_turns(step)]
         return prompts
 
     async def append(self) -> list[str]:
@@ -138,14 +138,14 @@ class Otherwise:
         history, prompts, cut = list(self._evening.before), [], 0
         first = self._evening.steps[0].request
         for step in [None, *self._evening.steps]:
-            asked = [] if step is None else [*noted(step.request), *heard(step)]
+            asked = [] if step is None else [*memory_turns(step.request), *user_turns(step)]
             wanted = replace(
                 first, history=[*history, *asked], extras=without_rolling(first.extras), volatile=(), previous_cut=cut
             )
             prompt = await build_prompt(wanted, self._count)
             prompts.append(prompt.text)
             cut = prompt.receipt.dropped_messages
-            history += [*asked, *answered(step)]
+            history += [*asked, *reply_turns(step)]
         return prompts
 
     async def _count(self, texts: list[str]) -> list[int]:
@@ -160,20 +160,20 @@ def without_rolling(extras: StableAdditions) -> StableAdditions:
     return replace(extras, summaries=[text for text in extras.summaries if not text.startswith(PRESENT)])
 
 
-def noted(request: PromptRequest) -> list[PromptTurn]:
+def memory_turns(request: PromptRequest) -> list[PromptTurn]:
     """What was brought up, as a turn."""
     texts = [note.text for note in request.volatile]
     title = f"{request.system.category_separator} {expand(request.system.memories_title, request.macro_context)}"
     return [PromptTurn("system", "\n".join([title, *texts]))] if texts else []
 
 
-def heard(step: Step) -> list[PromptTurn]:
+def user_turns(step: Step) -> list[PromptTurn]:
     """The hidden line above the user's words, and these."""
     name = step.request.macro_context.user
     return [*([PromptTurn("system", step.note)] if step.note else []), PromptTurn("user", step.asked, name)]
 
 
-def answered(step: Step | None) -> list[PromptTurn]:
+def reply_turns(step: Step | None) -> list[PromptTurn]:
     return [] if step is None else [PromptTurn("assistant", step.answer.reply or "", step.request.macro_context.char)]
 
 
@@ -204,11 +204,11 @@ def ideal(evening: Evening, count: Callable[[str], int]) -> Ideal:
     return Ideal(spelled, bare, strict, statistics.fmean(lines))
 
 
-def measure(tale: Callable[[int], Tale], context: int, opening: int) -> dict[str, float]:
+def measure(script: Callable[[int], TalkScript], context: int, opening: int) -> dict[str, float]:
     """All figures of one size; the first `opening` exchanges have been said before."""
-    evening = told(tale, context, opening)
+    evening = play_script(script, context, opening)
     replay, otherwise = Replay(context, evening), Otherwise(evening)
-    uncut = Replay(context, told(tale, context, opening, surgery=False))
+    uncut = Replay(context, play_script(script, context, opening, surgery=False))
     new = ideal(evening, otherwise._counter.count)
     ours = [step.answer.usage.evaluated_tokens for step in evening.steps]
     quiet = [sum(call.usage.evaluated_tokens for call in step.ahead) for step in evening.steps]
@@ -239,10 +239,10 @@ def measure(tale: Callable[[int], Tale], context: int, opening: int) -> dict[str
     }
 
 
-def with_worker(tale: Callable[[int], Tale], turns: int, threads: int) -> dict[str, float]:
+def with_worker(script: Callable[[int], TalkScript], turns: int, threads: int) -> dict[str, float]:
     """The same house with the real model: what it evaluated, beside what is counted for the same prompts and replies."""
     context, opening = WORKER_CONTEXT, FILLS[WORKER_CONTEXT]
-    evening = asyncio.run(play(tale(opening + turns), context, opening, WATCHED, max_reply=64, threads=threads))
+    evening = asyncio.run(play(script(opening + turns), context, opening, WATCHED, max_reply=64, threads=threads))
     pairs = list(zip(evening.evaluated, evening.counted, strict=True))
     for number, (really, counted) in enumerate(pairs):
         print(f"worker, call {number}: {really} tokens evaluated, {counted} counted", flush=True)
@@ -266,15 +266,15 @@ def seconds(prompts: Sequence[str], options: LoadOptions) -> list[float]:
 def measure_all(wanted: argparse.Namespace) -> Figures:
     """Every context that is wanted, and the real model."""
 
-    def tale(turns: int) -> Tale:
+    def script(turns: int) -> TalkScript:
         return of_locomo(wanted.data, turns) if wanted.data else velm(turns)
 
     figures: dict[str, float] = {}
     for context in wanted.contexts:
-        found = measure(tale, context, FILLS[context] if wanted.full else 1)
+        found = measure(script, context, FILLS[context] if wanted.full else 1)
         figures |= {f"{name}_{context // 1024}k": value for name, value in found.items()}
     if wanted.worker:
-        figures |= with_worker(tale, wanted.worker, wanted.threads)
+        figures |= with_worker(script, wanted.worker, wanted.threads)
     return figures
 
 

@@ -10,7 +10,8 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 Row = tuple[str, object]
-Figures = Mapping[str, float]
+Figures = Mapping[str, object]
+"""Numbers, or further figures; None for what could not be measured."""
 Measured = Figures | tuple[Sequence[Row], Figures]
 """The figures, or further rows of the table and the figures."""
 
@@ -41,13 +42,25 @@ def arguments(description: str | None, *extra: tuple[str, dict[str, object]]) ->
     return parser.parse_args()
 
 
-def show(rows: Sequence[Row], figures: Mapping[str, float | None], *, as_json: bool) -> None:
+def show(rows: Sequence[Row], figures: Figures, *, as_json: bool) -> None:
     """Print the table, then the figures."""
     width = max((len(name) for name, _value in rows), default=0)
     for name, value in rows:
-        print(f"{name:<{width}}  {value:.3f}" if isinstance(value, float) else f"{name:<{width}}  {value}")
+        if isinstance(value, Mapping) and any(isinstance(each, Mapping) for each in value.values()):
+            print(name)
+            show([(f"  {row}", columns) for row, columns in value.items()], {}, as_json=False)
+        elif isinstance(value, Mapping):
+            print(f"{name:<{width}}" + "".join(f"  {key} {number:.1f}" for key, number in value.items()))
+        else:
+            print(f"{name:<{width}}  {value:.3f}" if isinstance(value, float) else f"{name:<{width}}  {value}")
     if as_json:
-        print(json.dumps({key: value if value is None else round(value, 4) for key, value in figures.items()}))
+        print(json.dumps(_rounded(figures)))
+
+
+def _rounded(value: object) -> object:
+    if isinstance(value, Mapping):
+        return {key: _rounded(each) for key, each in value.items()}
+    return round(value, 4) if isinstance(value, float) else value
 
 
 async def best_ms(work: Callable[[], Awaitable[object]], rounds: int) -> float:

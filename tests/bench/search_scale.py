@@ -39,7 +39,7 @@ from lethe_app.retrieval.vectors import store
 from lethe_app.retrieval.vectors.owner_views import vector_of
 from lethe_app.storage.database import Database
 from lethe_app.storage.index.passages import Passages, PassageVector
-from tests.bench.report import arguments, show
+from tests.bench.report import Measured, run
 from tests.storage.scenes import store_passages
 
 SIZES, FULL = (100_000,), 200_000
@@ -265,7 +265,7 @@ def chroma(size: int, clusters: int) -> dict[str, float | None]:
 
 def in_its_own_process(phase: str, folder: Path, size: int, clusters: int) -> dict[str, float]:
     """So that one does not count the memory of another."""
-    options = ["--phase", phase, "--folder", str(folder), "--sizes", str(size), "--clusters", str(clusters)]
+    options = ["--json", "--phase", phase, "--folder", str(folder), "--sizes", str(size), "--clusters", str(clusters)]
     command = [sys.executable, "-m", "tests.bench.search_scale", *options]
     # NumPy is imported here before lethe_app.retrieval can say so
     run = subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ | {"OPENBLAS_NUM_THREADS": "1"})
@@ -273,27 +273,12 @@ def in_its_own_process(phase: str, folder: Path, size: int, clusters: int) -> di
     return json.loads(run.stdout.splitlines()[-1])
 
 
-def one_phase(wanted: argparse.Namespace) -> None:
-    size, clusters = int(wanted.sizes), int(wanted.clusters)
-    work = {"build": build, "ask": ask}[wanted.phase]
-    print(json.dumps(asyncio.run(work(wanted.folder, size, clusters))))
-
-
-def main() -> None:
-    """Measure and print."""
-    wanted = arguments(
-        __doc__,
-        ("--sizes", {"default": "", "help": "passages, such as 100000,1000000"}),
-        ("--clusters", {"default": ",".join(map(str, CLUSTERS))}),
-        ("--full", {"action": "store_true", "help": f"{FULL} too, which takes long to build"}),
-        ("--folder", {"type": Path, "help": "where to build; kept"}),
-        ("--phase", {"default": "", "help": argparse.SUPPRESS}),
-    )
+def measure(wanted: argparse.Namespace) -> Measured:
+    """All sizes, or one phase of one size, which `in_its_own_process` asks for."""
     if wanted.phase:
-        one_phase(wanted)
-        return
+        work = {"build": build, "ask": ask}[wanted.phase]
+        return asyncio.run(work(wanted.folder, int(wanted.sizes), int(wanted.clusters)))
     sizes = [int(size) for size in wanted.sizes.split(",")] if wanted.sizes else [*SIZES, *([FULL] if wanted.full else [])]
-    rows: list[tuple[str, object]] = []
     figures: dict[str, float | None] = {}
     for size in sizes:
         for clusters in map(int, wanted.clusters.split(",")):
@@ -302,12 +287,17 @@ def main() -> None:
                 found |= in_its_own_process("ask", Path(folder), size, clusters)
             if size == SIZES[0]:
                 found |= chroma(size, clusters)
-            rows += [(f"{name}, {size:,} passages, {clusters} clusters", value) for name, value in found.items()]
-            figures |= {f"{name}_{size}_{clusters}": value and round(value, 4) for name, value in found.items()}
-    show(rows, {}, as_json=False)
-    if wanted.json:
-        print(json.dumps(figures))
+            figures |= {f"{name}_{size}_{clusters}": value for name, value in found.items()}
+    return figures
 
 
 if __name__ == "__main__":
-    main()
+    run(
+        __doc__,
+        measure,
+        ("--sizes", {"default": "", "help": "passages, such as 100000,1000000"}),
+        ("--clusters", {"default": ",".join(map(str, CLUSTERS))}),
+        ("--full", {"action": "store_true", "help": f"{FULL} too, which takes long to build"}),
+        ("--folder", {"type": Path, "help": "where to build; kept"}),
+        ("--phase", {"default": "", "help": argparse.SUPPRESS}),
+    )

@@ -20,7 +20,6 @@ import sqlite3
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
@@ -46,8 +45,10 @@ from lethe_app.ui.core.routes import ACTION_ROUTES
 from lethe_app.ui.pages.page import Page
 from lethe_app.ui.shell.main_window import MainWindow
 from lethe_app.ui.widgets.table import SearchField
+from tests.bench import report
 from tests.bench.long_chat import scene, sentence
-from tests.bench.report import arguments, show
+from tests.bench.report import Measured
+from tests.services.turns import until
 
 MEMORIES, ENTRIES, SESSIONS = 50_000, 10_000, 5_000
 PERSONA, BEAT_MS = "mira", 5
@@ -104,29 +105,29 @@ class Painted(QObject):
 # A home as it is after years
 
 
-def memories(dice: random.Random, count: int) -> list[MemoryUnit]:
+def memories(rng: random.Random, count: int) -> list[MemoryUnit]:
     """Such as are still there after years: brought up lately or not waiting for long, or they would have faded."""
     apart = {MemoryType.CHAT_SESSION, MemoryType.REMINDER}  # of the old reminders all were told and are gone
     kinds = [kind for kind in MemoryType if kind not in apart]
     ways, present = [MemoryInsertion.NATURAL, MemoryInsertion.USER_RETURN, MemoryInsertion.NONE], now()
-    drawn = [MemoryInsertion.TRIGGER if dice.random() < 0.9 else dice.choice(ways) for _number in range(count)]
+    drawn = [MemoryInsertion.TRIGGER if rng.random() < 0.9 else rng.choice(ways) for _number in range(count)]
     return [
         MemoryUnit(
-            category=dice.choice(kinds),
+            category=rng.choice(kinds),
             insertion=way,
-            name=sentence(dice)[:30],
-            content=scene(dice),
-            added=present - timedelta(minutes=dice.randint(1, 2_000_000 if way is MemoryInsertion.TRIGGER else 10_000)),
-            last_trigger=present - timedelta(minutes=dice.randint(1, 10_000)),
-            trigger_count=dice.randint(1, 9),
-            priority=dice.randint(0, 6),
-            keywords_main=[dice.choice(("harbour", "lamp", "tide", "gull"))],
+            name=sentence(rng)[:30],
+            content=scene(rng),
+            added=present - timedelta(minutes=rng.randint(1, 2_000_000 if way is MemoryInsertion.TRIGGER else 10_000)),
+            last_trigger=present - timedelta(minutes=rng.randint(1, 10_000)),
+            trigger_count=rng.randint(1, 9),
+            priority=rng.randint(0, 6),
+            keywords_main=[rng.choice(("harbour", "lamp", "tide", "gull"))],
         )
         for way in drawn
     ]
 
 
-def talk(session: ChatSession, dice: random.Random, count: int) -> list[Message]:
+def talk(session: ChatSession, rng: random.Random, count: int) -> list[Message]:
     speakers = (("tomas", "Tomas", Role.USER), (PERSONA, "Mira", Role.ASSISTANT))
     return [
         Message(
@@ -135,7 +136,7 @@ def talk(session: ChatSession, dice: random.Random, count: int) -> list[Message]
             speaker=speakers[place % 2][0],
             speaker_name=speakers[place % 2][1],
             time=session.added + timedelta(minutes=place),
-            alternatives=[Alternative(content=scene(dice))],
+            alternatives=[Alternative(content=scene(rng))],
         )
         for place in range(count)
     ]
@@ -143,10 +144,10 @@ def talk(session: ChatSession, dice: random.Random, count: int) -> list[Message]
 
 async def fill_home(paths: Paths) -> None:
     """Write everything in a few transactions, past the services, which would take an hour."""
-    dice = random.Random(11)
+    rng = random.Random(11)
     paths.worlds.mkdir(parents=True, exist_ok=True)
     entries = [
-        WorldEntry(name=f"Entry {number}", content=scene(dice), keywords_main=[f"word{number}", dice.choice(("lamp", "tide"))])
+        WorldEntry(name=f"Entry {number}", content=scene(rng), keywords_main=[f"word{number}", rng.choice(("lamp", "tide"))])
         for number in range(ENTRIES)
     ]
     atlas = World(name="A great atlas", entries=entries)
@@ -156,19 +157,19 @@ async def fill_home(paths: Paths) -> None:
     began = now() - timedelta(hours=SESSIONS)
     sessions = [
         ChatSession(
-            persona_id=PERSONA, name=sentence(dice), content=scene(dice), archived=True, added=began + timedelta(hours=number)
+            persona_id=PERSONA, name=sentence(rng), content=scene(rng), archived=True, added=began + timedelta(hours=number)
         )
         for number in range(SESSIONS)
     ]
 
     def work(connection: sqlite3.Connection) -> None:
-        for memory in memories(dice, MEMORIES - SESSIONS):
+        for memory in memories(rng, MEMORIES - SESSIONS):
             insert(connection, "memories", {**column_values(memory, MEMORY_COLUMNS), "persona_id": PERSONA})
         for session in sessions:
             memory_row, row = column_values(session, MEMORY_COLUMNS), column_values(session, SESSION_COLUMNS)
             insert(connection, "memories", {**memory_row, "persona_id": PERSONA})
             insert(connection, "sessions", {**row, "guid": memory_row["guid"], "last_activity": utc_text(session.added)})
-            for message in talk(session, dice, 3):
+            for message in talk(session, rng, 3):
                 messages.add(connection, message)
         connection.execute("DELETE FROM passage_debts")  # found and embedded long ago
 
@@ -330,9 +331,9 @@ class Bench:
 
     async def _long_talk(self) -> ChatSession:
         session = ChatSession(persona_id=PERSONA, user_id="", added=now() - timedelta(days=1))
-        chats, dice = self._services.sessions._session_store, random.Random(5)
+        chats, rng = self._services.sessions._session_store, random.Random(5)
         session = await chats.add_session(session)
-        await chats.add_messages(talk(session, dice, 120))
+        await chats.add_messages(talk(session, rng, 120))
         return session
 
     async def _rebuild(self) -> None:
@@ -367,16 +368,8 @@ class Bench:
         await asyncio.sleep(0.3)
 
 
-async def until(condition: Callable[[], object]) -> None:
-    end = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < end, "it never happened"
-        await asyncio.sleep(0.005)
-
-
-def main() -> None:
-    """Furnish a home, open the window over it, measure, print."""
-    wanted = arguments(__doc__)
+def measure() -> Measured:
+    """Fill a home, open the window over it, and measure."""
     with tempfile.TemporaryDirectory() as folder:
         paths = Paths.standard(Path(folder))
         asyncio.run(fill_home(paths))
@@ -391,10 +384,10 @@ def main() -> None:
         async def services() -> AppServices:
             made = await build(paths, engine="echo")
             await made.preferences.set(welcomed=True, last_persona=PERSONA, model_path=str(script))
-            asyncio.get_running_loop().create_task(measure(made))
+            asyncio.get_running_loop().create_task(measure_in_window(made))
             return made
 
-        async def measure(made: AppServices) -> None:
+        async def measure_in_window(made: AppServices) -> None:
             try:
                 await until(lambda: window.windowTitle().startswith("Mira"))
                 await asyncio.sleep(1.0)
@@ -407,9 +400,9 @@ def main() -> None:
     done = bench[0]
     measured = {"open_ms_max": done.opened, "filter_ms_max": done.typed, "blocked_ms_max": done.blocked}
     figures = {key: max(values) for key, values in measured.items()}
-    rows = [*done.rows, *((f"{key} (limit {LIMITS[key]:.0f})", value) for key, value in figures.items())]
-    show(rows, figures, as_json=wanted.json)
+    rows = [*done.rows, *((f"limit of {key}", LIMITS[key]) for key in figures)]
+    return rows, figures
 
 
 if __name__ == "__main__":
-    main()
+    report.run(__doc__, lambda _wanted: measure())

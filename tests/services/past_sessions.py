@@ -61,23 +61,31 @@ def chats_of(services: AppServices) -> SessionStore:
 
 
 async def hold(
-    services: AppServices, *lines: str, session: ChatSession | None = None, at: datetime | None = None
+    services: AppServices,
+    *lines: str | tuple[Role, str],
+    session: ChatSession | None = None,
+    at: datetime | None = None,
+    persona: str = "mira-test",
+    user: str = "tomas",
+    pause: timedelta = timedelta(minutes=1),
 ) -> ChatSession:
-    """A conversation in which Tomas and Mira said these lines in turn, a minute apart; or some more of one."""
+    """A conversation in which user and persona said these lines, in turn unless they have roles; or some more of one."""
     began = at or now()
     if session is None:
-        session = await chats_of(services).add_session(ChatSession(persona_id="mira-test", user_id="tomas", added=began))
-    speakers = ((Role.USER, "tomas", "Tomas"), (Role.ASSISTANT, "mira-test", "Mira"))
+        session = await chats_of(services).add_session(ChatSession(persona_id=persona, user_id=user, added=began))
+    speakers = {Role.USER: session.user_id or user, Role.ASSISTANT: session.persona_id}
+    names = {speaker: (await services.library.persona(speaker)).name for speaker in speakers.values()}
+    turns = [(list(speakers)[place % 2], line) if isinstance(line, str) else line for place, line in enumerate(lines)]
     said = [
         Message(
             session_id=session.guid,
-            role=speakers[place % 2][0],
-            speaker=speakers[place % 2][1],
-            speaker_name=speakers[place % 2][2],
-            time=began + timedelta(minutes=place),
-            alternatives=[Alternative(content=line)],
+            role=role,
+            speaker=speakers[role],
+            speaker_name=names[speakers[role]],
+            time=began + place * pause,
+            alternatives=[Alternative(content=text, created=began + place * pause)],
         )
-        for place, line in enumerate(lines)
+        for place, (role, text) in enumerate(turns)
     ]
     if said:
         await chats_of(services).add_messages(said)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import json
+import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -192,11 +193,12 @@ def before_now(**span: float) -> datetime:
     return now() - timedelta(**span)
 
 
-async def until(holds: Callable[[], object]) -> None:
+async def until(holds: Callable[[], object], seconds: float = 120.0, interval: float = 0.01) -> None:
     """Wait until `holds` returns something true, or something awaitable whose result is true; but not for ever."""
-    for _time in range(12_000):
+    end = time.monotonic() + seconds
+    while True:
         found = holds()
         if await found if inspect.isawaitable(found) else found:
             return
-        await asyncio.sleep(0.01)
-    raise AssertionError("It never came to that.")
+        assert time.monotonic() < end, "It never came to that."
+        await asyncio.sleep(interval)

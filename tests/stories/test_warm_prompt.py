@@ -22,7 +22,7 @@ from lethe_app.domain.presets import SamplerPreset
 from lethe_app.llm.protocol import Done, RequestPriority
 from lethe_app.services.events import ModelReady
 from lethe_app.services.extraction.qualification import QualificationResult, key_of
-from tests.bench._evening import BEGUN, WATCHED, Scene, begun, spoken
+from tests.bench._evening import BEGUN, WATCHED, Scene, begun, hold_exchanges
 from tests.bench._long_talk import velm
 from tests.bench._still_model import Watched
 
@@ -71,7 +71,7 @@ async def written(services: AppServices, most: int, begins: asyncio.Event | None
 async def test_a_turn_while_another_conversation_is_archived_costs_what_it_costs_without(chat_model: Path):
     async with evening(chat_model) as (scene, model):
         qualification(scene.services)
-        other = await spoken(scene.services, velm(4).talk, BEGUN - timedelta(days=20))
+        other = await hold_exchanges(scene.services, velm(4).talk, BEGUN - timedelta(days=20))
         await scene.services.archive_queue.archive_session(other.guid, at_once=False)
         scene.services.archive_queue.background.start()
         await scene.turn(SAID[BEFORE + 1])  # it makes way, whatever it had come to
