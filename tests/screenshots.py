@@ -34,13 +34,13 @@ from lethe_app.llm.models.bundled import chat_model
 from lethe_app.paths import Paths
 from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.database import Database
-from lethe_app.ui.controllers.window_controller import WindowController
 from lethe_app.ui.shell.main_window import MainWindow
 from lethe_app.ui.shell.toast import Toast
 from lethe_app.ui.shell.welcome import Welcome
+from tests.homes import write_personas
 from tests.life_pictures import TEXTS
 from tests.llm.gguf_factory import chat_settings, write_model
-from tests.ui.window_scene import Scene, until
+from tests.ui.window_scene import Scene, shown, until
 from tests.workshop_pictures import SHEEPSHANK, dialogs, pages, remembering
 
 ROOT = Path(__file__).parent.parent
@@ -92,9 +92,7 @@ TALKS = tuple(Talk(**{**talk, "lines": tuple(Line(**line) for line in talk["line
 
 async def fill_home(paths: Paths) -> dict[str, str]:
     """Fill a home with Tomas and some weeks of conversations; returns their ids by title."""
-    paths.personas.mkdir(parents=True)
-    tomas = {"name": "Tomas", "is_user": True, "bio": "{{user}} is the captain of the Petrel."}
-    (paths.personas / "tomas.json").write_text(json.dumps(tomas), encoding="utf-8")
+    write_personas(paths.home, {"tomas": {"name": "Tomas", "is_user": True, "bio": "{{user}} is the captain of the Petrel."}})
     library = {name: json.loads((paths.shipped_personas / f"{name}.json").read_text("utf-8")) for name in PERSONAS}
     names = {name: persona["name"] for name, persona in library.items()} | {"tomas": "Tomas"}
     database = await Database.open(paths.database)
@@ -181,20 +179,9 @@ class Studio:
         settle_in(paths, **settings)
         services = await build(paths, engine)
         window = MainWindow(paths, clock=lambda: PRESENT)
-        scene: Scene | None = None
-        try:
-            window.resize(*size)
-            window.show()
-            scene = Scene(window, services, WindowController(window, services))
-            scene.controller.open()
+        window.resize(*size)
+        async with shown(window, services) as scene:
             yield scene
-        finally:
-            window.close()
-            if scene is not None:
-                await scene.close_controller()
-            await services.close()
-            window.deleteLater()
-            QApplication.processEvents()
 
     async def open(self, scene: Scene, title: str) -> None:
         """Show the conversation called `title`, scrolled to its end."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from functools import partial
@@ -13,6 +12,7 @@ import pytest
 from lethe_app.app import build
 from lethe_app.cli import commands
 from lethe_app.paths import Paths
+from tests.homes import write_personas
 
 MIRA = {"name": "Mira", "tagline": "ship navigator", "bio": "{{char}} is a navigator.", "first_messages": ["“You are late.”"]}
 Lethe = Callable[..., int]
@@ -23,10 +23,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Mira is known here; of this machine's own models and data nothing is seen."""
     monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
     monkeypatch.delenv("LETHE_HOME", raising=False)
-    home = tmp_path / "home"
-    (home / "personas").mkdir(parents=True)
-    (home / "personas" / "mira-test.json").write_text(json.dumps(MIRA), encoding="utf-8")
-    return home
+    return write_personas(tmp_path / "home", {"mira-test": MIRA}).home
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from lethe_app.app import build
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.clock import use_clock
-from lethe_app.paths import Paths
+from tests.homes import write_personas
 from tests.services.tasks import Clock
 from tests.services.turns import Talk
 
@@ -30,11 +29,7 @@ TOMAS = {"is_user": True, "name": "Tomas", "bio": "{{user}} is the captain."}
 async def services(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[AppServices]:
     """Mira and Tomas live here; nothing of this machine's own models is seen."""
     monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
-    paths = Paths.standard(tmp_path / "home")
-    for name, persona in (("mira-test", MIRA), ("tomas", TOMAS)):
-        paths.personas.mkdir(parents=True, exist_ok=True)
-        (paths.personas / f"{name}.json").write_text(json.dumps(persona), encoding="utf-8")
-    services = await build(paths, engine="echo")
+    services = await build(write_personas(tmp_path / "home", {"mira-test": MIRA, "tomas": TOMAS}), engine="echo")
     await services.preferences.set(user_persona="tomas")
     yield services
     await services.close()

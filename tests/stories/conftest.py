@@ -8,17 +8,17 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from lethe_app.domain.clock import use_clock
-from lethe_app.paths import Paths, shipped_root
+from tests.homes import ship_without_worlds, write_personas
 from tests.services.tasks import Clock
 
 ROOT = Path(__file__).parent.parent.parent
-PERSONAS: Mapping[str, Mapping[str, object]] = {
+PERSONAS = {
     "mira-test": {"name": "Mira", "bio": "She is the navigator of the Petrel."},
     "tomas": {"is_user": True, "name": "Tomas", "bio": "The captain."},
 }
@@ -35,17 +35,14 @@ def clock() -> Iterator[Clock]:
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A home with Mira and Tomas; nothing of this machine's own models is seen."""
     monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
-    write_personas(tmp_path / "home")
+    write_personas(tmp_path / "home", PERSONAS)
     return tmp_path / "home"
 
 
 @pytest.fixture
 def no_worlds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The program comes without worlds: the starter embedder would read them for longer than a story takes."""
-    shipped = tmp_path / "shipped"
-    shipped.mkdir()
-    for part in ("personas", "resources"):
-        (shipped / part).symlink_to(shipped_root() / part)
+    shipped = ship_without_worlds(tmp_path)
     monkeypatch.setattr("lethe_app.paths.shipped_root", lambda: shipped)
 
 
@@ -56,18 +53,10 @@ def starter_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_worlds: Non
     """
     monkeypatch.setenv("HOME", str(tmp_path / "somebody"))
     told = {"bio": "{{char}} is an old friend of {{user}}.", "first_messages": ["“There you are.”"]}
-    write_personas(tmp_path / "home", {name: {"name": name.title(), **told} for name in ("aiko", "mira")})
+    paths = write_personas(tmp_path / "home", {name: {"name": name.title(), **told} for name in ("aiko", "mira")})
     settings = {"max_reply": 32, "threads": 1, "batch": 64}
-    Paths.standard(tmp_path / "home").settings.write_text(json.dumps(settings), encoding="utf-8")
-    return tmp_path / "home"
-
-
-def write_personas(home: Path, personas: Mapping[str, Mapping[str, object]] = PERSONAS) -> None:
-    """Write personas, by the names of their files, into a new home."""
-    folder = Paths.standard(home).personas
-    folder.mkdir(parents=True)
-    for name, persona in personas.items():
-        (folder / f"{name}.json").write_text(json.dumps(persona), encoding="utf-8")
+    paths.settings.write_text(json.dumps(settings), encoding="utf-8")
+    return paths.home
 
 
 async def kill_program(source: str, home: Path, when: str) -> None:

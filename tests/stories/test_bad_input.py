@@ -23,6 +23,7 @@ from lethe_app.domain.persona import Persona
 from lethe_app.errors import DatabaseTooNew, FileError, LetheError, ModelError, ModelMissing, ModelUnreadable, PromptTooLong
 from lethe_app.paths import Paths
 from lethe_app.services.events import ModelFailed, ModelReady, NoModel, ReplyFinished, TurnEvent
+from tests.homes import write_personas
 from tests.llm.gguf_factory import chat_settings, write_model
 
 ROOT = Path(__file__).parents[2]
@@ -50,9 +51,7 @@ asyncio.run(main())
 def paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Paths:
     """A home of somebody whose machine has no models but ours."""
     monkeypatch.setenv("HOME", str(tmp_path / "somebody"))
-    paths = Paths.standard(tmp_path / "home")
-    paths.personas.mkdir(parents=True)
-    (paths.personas / "ada.json").write_text('{"name": "Ada", "first_messages": ["Hello."]}', encoding="utf-8")
+    paths = write_personas(tmp_path / "home", {"ada": {"name": "Ada", "first_messages": ["Hello."]}})
     paths.settings.write_text('{"max_reply": 16}', encoding="utf-8")
     return paths
 

@@ -23,9 +23,10 @@ from lethe_app.domain.recall import RecallWay, TurnMemory
 from lethe_app.paths import Paths
 from lethe_app.services.events import PromptBuilt
 from lethe_app.services.memory.reason_words import reason_in_english
+from tests.homes import write_personas
 from tests.services.past_sessions import hold
 from tests.services.turns import collect_turn
-from tests.stories.conftest import ROOT, write_personas
+from tests.stories.conftest import ROOT
 from tests.stories.stage import Stage
 
 PERSONAS = {
@@ -53,8 +54,7 @@ MONDAY = (
 def home(tmp_path: Path, no_worlds: None, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Mira, Tomas and the bay; nothing else of this machine is seen."""
     monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
-    paths = Paths.standard(tmp_path / "home")
-    write_personas(paths.home, PERSONAS)
+    paths = write_personas(tmp_path / "home", PERSONAS)
     paths.worlds.mkdir()
     (paths.worlds / "bay.json").write_text(json.dumps(BAY), encoding="utf-8")
     paths.settings.write_text(json.dumps({"user_persona": "tomas", "welcomed": True, "rotation_minutes": 0}))

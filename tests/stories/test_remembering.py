@@ -22,8 +22,8 @@ from lethe_app.ui.chat.memory_card_parts import CollapsibleHeading
 from lethe_app.ui.pages.facts.page import FactPage
 from lethe_app.ui.pages.inspector.page import InspectorPage
 from lethe_app.ui.shell.toast import Toast
+from tests.homes import write_personas
 from tests.services.past_sessions import hold
-from tests.stories.conftest import write_personas
 from tests.stories.stage import Stage
 
 BIO = "{{char}} is captain of the airship Merle and speaks in scenes: *what she does* and “what she says”."

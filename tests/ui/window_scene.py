@@ -151,17 +151,23 @@ async def opened(
     services = await build(paths, engine="echo", memory=memory)
     # It would archive old conversations in the middle of a slow test, and so change their titles.
     await services.session_timeout.background.close()
-    window = MainWindow(paths)
+    await services.preferences.set(welcomed=welcomed, last_persona="mira", **({"model_path": str(model)} if model else {}))
+    speech_output = SpeechOutput([speech_engine], services.preferences) if speech_engine is not None else None
+    async with shown(MainWindow(paths), services, speech_output) as scene:
+        if welcomed and ready:
+            await until(lambda: scene.window.windowTitle().startswith("Mira") and scene.words and scene.words[0])
+        yield scene
+
+
+@asynccontextmanager
+async def shown(window: MainWindow, services: AppServices, speech_output: SpeechOutput | None = None) -> AsyncIterator[Scene]:
+    """Show a window over services; everything is closed afterwards, as by the program."""
     scene: Scene | None = None
     try:
-        await services.preferences.set(welcomed=welcomed, last_persona="mira", **({"model_path": str(model)} if model else {}))
         window.show()
-        speech_output = SpeechOutput([speech_engine], services.preferences) if speech_engine is not None else None
         controller = WindowController(window, services, speech_output)
         controller.open()
         scene = Scene(window, services, controller)
-        if welcomed and ready:
-            await until(lambda: window.windowTitle().startswith("Mira") and scene.words and scene.words[0])
         yield scene
     finally:
         window.close()

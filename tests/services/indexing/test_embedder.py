@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import multiprocessing
 import shutil
 from collections.abc import AsyncIterator, Callable
@@ -19,11 +18,11 @@ from lethe_app.domain.chat import ChatSession
 from lethe_app.errors import ModelCrashed, ModelMissing
 from lethe_app.llm.client import ModelClient
 from lethe_app.llm.models import bundled
-from lethe_app.paths import Paths, shipped_root
 from lethe_app.retrieval.calibration import ORIGINAL, load_pairs
 from lethe_app.services.documents.knowledge_base import DocumentQuery
 from lethe_app.services.indexing.calibration import SCOPE, Calibration
 from lethe_app.services.indexing.embedder import Embedding
+from tests.homes import ship_without_worlds, write_personas
 from tests.services.conftest import MIRA as PERSONA
 from tests.services.conftest import TOMAS
 from tests.services.turns import MIRA, NATURAL, add_memory, load_memory, say, unit, until, write_world
@@ -63,15 +62,8 @@ async def app_services(folder: Path, embedder: Path, *, without: str = "") -> As
     """A house in which texts have a meaning, without the worlds that ship with it, since to understand those takes a while,
     and without that folder of the resources.
     """
-    resources = folder / "shipped" / "resources"
-    resources.mkdir(parents=True)
-    for part in (shipped_root() / "resources").iterdir():
-        if part.name != without:
-            (resources / part.name).symlink_to(part)
-    paths = replace(Paths.standard(folder / "home"), shipped=resources.parent)
-    paths.personas.mkdir(parents=True)
-    for name, persona in ((MIRA, PERSONA), ("tomas", TOMAS)):
-        (paths.personas / f"{name}.json").write_text(json.dumps(persona), encoding="utf-8")
+    paths = write_personas(folder / "home", {MIRA: PERSONA, "tomas": TOMAS})
+    paths = replace(paths, shipped=ship_without_worlds(folder, without=without))
     services = await build(paths, engine="echo", by_meaning=True)
     await services.preferences.set(embedder_path=str(embedder), recall_without_match=0, user_persona="tomas")
     yield services

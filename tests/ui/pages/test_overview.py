@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
@@ -17,13 +16,13 @@ from PySide6.QtWidgets import QApplication, QFileDialog
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.facts import ExtractedFact, FactKind, MadeBy
 from lethe_app.domain.memory import KEY_MOMENTS, MemoryType, MemoryUnit
-from lethe_app.paths import Paths
 from lethe_app.services.search.fact_lists import FactLists
 from lethe_app.services.search.timeline import Timeline
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog
 from lethe_app.ui.pages.facts.page import FactPage
 from lethe_app.ui.pages.overview.list import TimelineRowKind
 from lethe_app.ui.pages.overview.page import OverviewPage
+from tests.homes import write_personas
 from tests.ui.window_scene import Scene, opened, until
 
 pytestmark = pytest.mark.usefixtures("styled_app")
@@ -38,9 +37,7 @@ def script(echo_model) -> Path:
 @asynccontextmanager
 async def asked(home: Path, script: Path, *, known: bool = True) -> AsyncIterator[tuple[Scene, OverviewPage]]:
     """Tomas asks Mira, who knows four things, three of them about him."""
-    paths = Paths.standard(home)
-    paths.personas.mkdir(parents=True)
-    (paths.personas / "tomas.json").write_text(json.dumps({"is_user": True, "name": "Tomas"}), encoding="utf-8")
+    write_personas(home, {"tomas": {"is_user": True, "name": "Tomas"}})
     async with opened(home, script) as scene:
         await scene.services.preferences.set(user_persona="tomas")
         if known:
