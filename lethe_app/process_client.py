@@ -10,16 +10,17 @@ from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
-from typing import Any, Literal
+from typing import Any, ClassVar
 
-START_METHOD: Literal["spawn"] = "spawn"
-"""Start method of the processes; not `fork`, which would copy Qt and its threads into them."""
 TERMINATE_TIMEOUT = 2.0
 """Seconds a process may take to terminate by itself before it is killed."""
 
 
 class ProcessClient(ABC):
     """Client of at most one process at a time. Use it from one event loop, and close it before that loop closes."""
+
+    start_method: ClassVar[str] = "spawn"
+    """How processes are started; not by `fork`, which would copy Qt and its threads into them."""
 
     def __init__(self) -> None:
         self._process: BaseProcess | None = None
@@ -38,11 +39,9 @@ class ProcessClient(ABC):
     def _handle_exit(self, exit_code: int | None) -> None:
         """Handle the end of a process that this client did not terminate. Called in the event loop."""
 
-    def _start_process(
-        self, target: Callable[..., None], name: str, *args: str, start_method: str = START_METHOD
-    ) -> Connection:
+    def _start_process(self, target: Callable[..., None], name: str, *args: str) -> Connection:
         """Start a process named `lethe-{name}` that runs `target(pipe, *args)`; return this end of the pipe."""
-        context = multiprocessing.get_context(start_method)
+        context = multiprocessing.get_context(self.start_method)
         parent_end, child_end = context.Pipe()
         # typeshed leaves `Process` out of the contexts' base class.
         process: BaseProcess = context.Process(  # type: ignore[attr-defined]

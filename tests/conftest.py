@@ -20,7 +20,7 @@ import hypothesis
 import pytest
 
 import tests.one_thread  # noqa: F401
-from lethe_app.llm import client
+from lethe_app.llm.client import ModelClient
 from lethe_app.storage import database
 from lethe_app.storage.migrations import MIGRATIONS, Migration, migrate
 from tests.fence import LEFT, put_up
@@ -43,7 +43,7 @@ hypothesis.settings.load_profile("lethe")
 
 # A worker forked from a server that has imported its module starts in 0.05 s; spawned, as in the program, it takes 0.5 s.
 # The program itself and the commands are started by tests/stories, tests/cli and tests/packaging as a user starts them.
-client.START_METHOD = "forkserver"
+ModelClient.start_method = "forkserver"
 multiprocessing.get_context("forkserver").set_forkserver_preload(["lethe_app.llm.engines.worker", "tests.one_thread"])
 
 

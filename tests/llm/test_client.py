@@ -43,6 +43,13 @@ async def test_a_reply_arrives_in_pieces_and_ends_with_its_cost(client: ModelCli
     assert usage.reason is StopReason.END
 
 
+async def test_in_tests_a_process_is_forked_from_one_that_has_its_modules(client: ModelClient, echo_model: Callable[..., Path]):
+    """It takes a tenth of the time, thousands of times; see tests/conftest.py."""
+    await load(client, echo_model("one"))
+
+    assert type(client._process).__name__ == "ForkServerProcess"
+
+
 async def test_a_prompt_that_grows_at_its_end_is_not_read_again(client: ModelClient, echo_model: Callable[..., Path]):
     await load(client, echo_model("one", "two"))
     await hear(client, "a b c d e")

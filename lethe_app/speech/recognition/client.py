@@ -12,7 +12,7 @@ from pathlib import Path
 from queue import SimpleQueue
 
 from lethe_app.errors import RecognitionCrashed
-from lethe_app.process_client import START_METHOD, ProcessClient
+from lethe_app.process_client import ProcessClient
 from lethe_app.speech.recognition.protocol import (
     ListeningEnded,
     RecognitionFailed,
@@ -65,7 +65,7 @@ class RecognitionClient(ProcessClient):
         if not self.is_running:
             from lethe_app.speech.recognition import worker  # noqa: PLC0415 - the program at rest does without its modules
 
-            pipe = self._start_process(worker.run, "recognition", self._kind, start_method=START_METHOD)
+            pipe = self._start_process(worker.run, "recognition", self._kind)
             self._outbox, self._loaded_path = SimpleQueue(), None
             sending = threading.Thread(
                 target=_send_requests, args=(pipe, self._outbox), daemon=True, name="recognition-requests"

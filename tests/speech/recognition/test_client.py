@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from lethe_app.speech.recognition import client as client_module
 from lethe_app.speech.recognition.client import RecognitionClient
 from lethe_app.speech.recognition.protocol import (
     ListeningEnded,
@@ -62,7 +61,7 @@ def script(tmp_path: Path):
 
 @pytest.fixture
 async def client(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[RecognitionClient]:
-    monkeypatch.setattr(client_module, "START_METHOD", "forkserver")
+    monkeypatch.setattr(RecognitionClient, "start_method", "forkserver")
     result = RecognitionClient("scripted")
     yield result
     await result.close()
@@ -202,7 +201,7 @@ async def test_a_process_that_hangs_does_not_block_who_sends_it_sound(client: Re
 
 
 async def test_the_process_ends_when_it_is_idle(script, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(client_module, "START_METHOD", "forkserver")
+    monkeypatch.setattr(RecognitionClient, "start_method", "forkserver")
     client = RecognitionClient("scripted", idle_seconds=0.05)
     path = script("one")
     await hear(client, path, tone(1))

@@ -15,7 +15,7 @@ from PySide6.QtTest import QTest
 
 from lethe_app.errors import DictationError
 from lethe_app.services.speech.dictation import SoundFormat
-from lethe_app.speech.recognition import client as client_module
+from lethe_app.speech.recognition.client import RecognitionClient
 from lethe_app.ui.controllers.dictation import controller as controller_module
 from lethe_app.ui.controllers.dictation.controller import DictationPhase
 from tests.speech.recognition.sounds import chunks, silence, tone
@@ -64,7 +64,7 @@ async def dictating(
     **settings: object,
 ) -> AsyncIterator[tuple[Scene, FileMicrophone]]:
     """A window whose dictation hears these texts, one after each pause."""
-    monkeypatch.setattr(client_module, "START_METHOD", "forkserver")
+    monkeypatch.setattr(RecognitionClient, "start_method", "forkserver")
     monkeypatch.setattr(controller_module, "HOLD_MS", hold_ms)
     script = write_script(home.with_name("script.json"), *texts)
     async with opened(home, model) as scene:
