@@ -44,7 +44,8 @@ hypothesis.settings.load_profile("lethe")
 # A worker forked from a server that has imported its module starts in 0.05 s; spawned, as in the program, it takes 0.5 s.
 # The program itself and the commands are started by tests/stories, tests/cli and tests/packaging as a user starts them.
 ModelClient.start_method = "forkserver"
-multiprocessing.get_context("forkserver").set_forkserver_preload(["lethe_app.llm.engines.worker", "tests.one_thread"])
+PRELOADED = ["lethe_app.llm.engines.worker", "lethe_app.llm.engines.scripted", "tests.one_thread"]
+multiprocessing.get_context("forkserver").set_forkserver_preload(PRELOADED)
 
 
 @cache

@@ -207,7 +207,7 @@ async def test_nothing_is_searched_when_it_is_not_allowed(home: Path, site: Site
 
 
 async def test_the_user_comes_back_in_the_middle_and_it_is_done_later_once(home: Path, site: Site, clock: Clock):
-    slow = json.dumps(MERGED) + " " * 50 + "x " * 2000
+    slow = json.dumps(MERGED) + " " * 50 + "x " * 200
     answers = [{"topics": [TOPIC]}, slow, {"topics": [TOPIC]}, MERGED]
     async with living(home, site, *answers, replies=["Welcome back."], delay=0.01) as services:
         conversation = await hold(services, *TALK, at=clock())

@@ -23,10 +23,11 @@ from lethe_app.services.memory.working_memory import session_namespace
 from lethe_app.services.prompting.tool_messages import parse_result
 from lethe_app.services.tools import registry
 from lethe_app.services.tools.builtin_small import NoArguments, build_dice_set
+from tests.homes import write_personas
 from tests.prompt.templates import HERMES
 from tests.services.past_sessions import opened, qualify
 from tests.services.turns import MIRA, TurnOutcome, log, prompt_of
-from tests.stories.conftest import write_personas
+from tests.stories.conftest import PERSONAS
 from tests.web.server import Reply, Site, page, serving
 
 KEEPERS = "".join(
@@ -44,7 +45,7 @@ def call(name: str, **arguments: object) -> str:
 
 @asynccontextmanager
 async def talking(tmp_path: Path, script: Path, **settings: object) -> AsyncIterator[tuple[AppServices, ChatSession]]:
-    write_personas(tmp_path / "home")
+    write_personas(tmp_path / "home", PERSONAS)
     async with opened(tmp_path / "home") as services:
         wanted = {"user_persona": "tomas", "tools_enabled": True, "default_tools": ["memory", "time", "dice", "bench", "web"]}
         await services.preferences.set(**{**wanted, **settings})

@@ -42,7 +42,7 @@ async def busy(home: Path, tmp_path: Path, **script: object) -> AsyncIterator[Ap
 
 
 async def test_the_user_comes_back_in_the_middle_and_is_answered_first(home: Path, tmp_path: Path, clock: Clock):
-    slow = json.dumps(THOUGHTS) + " " * 50 + "x " * 2000
+    slow = json.dumps(THOUGHTS) + " " * 50 + "x " * 100
     async with busy(home, tmp_path, answers=[slow, THOUGHTS], replies=["Welcome back, Tomas."], delay=0.02) as services:
         conversation = await hold(services)
         leave(services, clock)
