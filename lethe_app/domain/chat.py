@@ -7,8 +7,8 @@ from datetime import datetime
 from enum import StrEnum
 from uuid import UUID, uuid4
 
-import pydantic.dataclasses
 from pydantic import AwareDatetime, BaseModel, Field
+from pydantic import dataclasses as pydantic_dataclasses
 
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import MadeBy
@@ -222,7 +222,7 @@ class PartState(StrEnum):
     """The model failed in all attempts; the result of the rules remains."""
 
 
-@pydantic.dataclasses.dataclass(frozen=True)
+@pydantic_dataclasses.dataclass(frozen=True)
 class PartRecord:
     """State and author of one part of one session."""
 

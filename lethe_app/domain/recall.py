@@ -203,8 +203,7 @@ class RecallCounts:
 
 def count_recalled(recalled: Iterable[RecalledMemory]) -> RecallCounts:
     """Return the numbers of recalled memories, world entries and passages of documents."""
-    counts = Counter(_source_of(one) for one in recalled)
-    return RecallCounts(**counts)
+    return RecallCounts(**Counter(map(_source_of, recalled)))
 
 
 def _source_of(recollection: RecalledMemory) -> str:

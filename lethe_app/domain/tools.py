@@ -88,10 +88,6 @@ class ToolOutput:
     """True if the tool itself limited the length of the text, so that it is neither truncated nor moved to working memory."""
 
 
-def _always() -> bool:
-    return True
-
-
 Run = Callable[[ToolContext, Any], Awaitable[ToolOutput]]
 """Function that executes a tool. It receives the arguments as an instance of the tool's arguments class. It raises
 LetheError with a message that the model may read.
@@ -147,7 +143,7 @@ class ToolSet:
     name: str
     title: str
     tools: Sequence[Tool]
-    is_available: Callable[[], bool] = _always
+    is_available: Callable[[], bool] = lambda: True
     """Return whether the tools can be used at present."""
     plugin: str = ""
     """Name of the distribution of a plug-in; empty for built-in tools."""
