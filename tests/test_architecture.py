@@ -115,7 +115,7 @@ BUDGET: dict[str, tuple[int, int, int]] = {
     "interchange": (2624, 251, 16),
     "retrieval": (2438, 240, 40),
     "prompt": (2180, 213, 37),
-    "domain": (2263, 92, 134),
+    "domain": (2261, 91, 134),
     "agents": (1468, 190, 41),
     "speech": (1222, 119, 32),
     "web": (835, 77, 21),
