@@ -1,13 +1,13 @@
-"""Line diff of two prompts, and the position of their first difference."""
+"""Line diff of two prompts, and the section at a place in a prompt."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from enum import StrEnum
 
-from lethe_app.domain.prompt import PromptPart, PromptSpan, join_spans
+from lethe_app.domain.prompt import PromptPart, PromptSpan
 
 CONTEXT_LINES = 2
 """Unchanged lines of context shown on either side of a change."""
@@ -16,12 +16,12 @@ MAX_MATCHED_LINES = 3000
 
 
 class LineChange(StrEnum):
-    """State of a line in the comparison."""
+    """State of a line in the comparison, by the character before it."""
 
-    UNCHANGED = "unchanged"
-    ADDED = "added"
-    REMOVED = "removed"
-    SKIPPED = "skipped"
+    UNCHANGED = " "
+    ADDED = "+"
+    REMOVED = "−"
+    SKIPPED = "⋯"
     """Placeholder for several unchanged lines."""
 
 
@@ -58,9 +58,8 @@ def _heaviest(weights: dict[PromptPart, int], default: PromptPart) -> PromptPart
     return max(weights, key=lambda part: weights[part]) if weights else default
 
 
-def common_prefix_length(before: Sequence[PromptSpan], after: Sequence[PromptSpan]) -> int:
-    """Return the number of characters of the common prefix."""
-    old, new = join_spans(before), join_spans(after)
+def common_prefix_length(old: Sequence[object], new: Sequence[object]) -> int:
+    """Return the number of characters of the common prefix of two texts, or of the lines of two lists."""
     shortest = min(len(old), len(new))
     return next((offset for offset in range(shortest) if old[offset] != new[offset]), shortest)
 
@@ -79,51 +78,31 @@ def part_at(spans: Sequence[PromptSpan], offset: int) -> PromptPart | None:
 def compare_prompts(before: Sequence[PromptSpan], after: Sequence[PromptSpan]) -> list[DiffLine]:
     """Return the lines of both prompts in order; long unchanged stretches are replaced by their number of lines."""
     old, new = split_lines(before), split_lines(after)
+    texts = [[text for text, _part in lines] for lines in (old, new)]
     # The common beginning and end are cut off first: SequenceMatcher takes quadratic time in the worst case.
-    prefix_length = _common_line_count(old, new)
-    suffix_length = _common_line_count(old[prefix_length:][::-1], new[prefix_length:][::-1])
-    middle = _diff_lines(old[prefix_length : len(old) - suffix_length], new[prefix_length : len(new) - suffix_length])
-    head = [DiffLine(LineChange.UNCHANGED, *line) for line in new[:prefix_length]]
-    tail = [DiffLine(LineChange.UNCHANGED, *line) for line in new[len(new) - suffix_length :]]
-    return _fold_unchanged([*head, *middle, *tail])
+    start = max(0, common_prefix_length(*texts) - CONTEXT_LINES)
+    rest = max(0, common_prefix_length(*(lines[start:][::-1] for lines in texts)) - CONTEXT_LINES)
+    old_part, new_part = old[start : len(old) - rest], new[start : len(new) - rest]
+    lines, shown = list[DiffLine](), 0
+    for group in _group_changes(*(lines[start : len(lines) - rest] for lines in texts)):
+        lines += _skip(new[shown : start + group[0][3]])
+        for tag, old_start, old_end, new_start, new_end in group:
+            if tag != "equal":
+                lines += [DiffLine(LineChange.REMOVED, *line) for line in old_part[old_start:old_end]]
+            change = LineChange.UNCHANGED if tag == "equal" else LineChange.ADDED
+            lines += [DiffLine(change, *line) for line in new_part[new_start:new_end]]
+        shown = start + group[-1][4]
+    return [*lines, *_skip(new[shown:])]
 
 
-def _common_line_count(old: PromptLines, new: PromptLines) -> int:
-    """Return the number of lines of the common prefix."""
-    shortest = min(len(old), len(new))
-    return next((number for number in range(shortest) if old[number][0] != new[number][0]), shortest)
-
-
-def _diff_lines(old: PromptLines, new: PromptLines) -> list[DiffLine]:
+def _group_changes(old: list[str], new: list[str]) -> Iterable[Sequence[tuple[str, int, int, int, int]]]:
+    """Return the changes with their context as groups of opcodes, as `difflib` describes them."""
     if max(len(old), len(new)) > MAX_MATCHED_LINES:
-        return [*(DiffLine(LineChange.REMOVED, *line) for line in old), *(DiffLine(LineChange.ADDED, *line) for line in new)]
-    lines: list[DiffLine] = []
-    # SequenceMatcher's default `autojunk` ignores lines that occur often, such as those of the template; without it the
-    # comparison would take minutes.
-    matcher = SequenceMatcher(None, [text for text, _part in old], [text for text, _part in new])
-    for tag, start, end, new_start, new_end in matcher.get_opcodes():
-        if tag == "equal":
-            lines += [DiffLine(LineChange.UNCHANGED, *line) for line in new[new_start:new_end]]
-        else:
-            lines += [DiffLine(LineChange.REMOVED, *line) for line in old[start:end]]
-            lines += [DiffLine(LineChange.ADDED, *line) for line in new[new_start:new_end]]
-    return lines
+        return [[("replace", 0, len(old), 0, len(new))]]
+    # The default `autojunk` ignores lines that occur often, such as those of the template; without it the comparison would
+    # take minutes.
+    return SequenceMatcher(None, old, new).get_grouped_opcodes(CONTEXT_LINES)
 
 
-def _fold_unchanged(lines: Sequence[DiffLine]) -> list[DiffLine]:
-    """Return the lines with unchanged stretches replaced by placeholders, except for the context of changes."""
-    context_numbers = {
-        close
-        for number, line in enumerate(lines)
-        if line.change is not LineChange.UNCHANGED
-        for close in range(number - CONTEXT_LINES, number + CONTEXT_LINES + 1)
-    }
-    folded: list[DiffLine] = []
-    for index, line in enumerate(lines):
-        if line.change is not LineChange.UNCHANGED or index in context_numbers:
-            folded.append(line)
-        elif folded and folded[-1].change is LineChange.SKIPPED:
-            folded[-1] = DiffLine(LineChange.SKIPPED, "", folded[-1].part, folded[-1].count + 1)
-        else:
-            folded.append(DiffLine(LineChange.SKIPPED, "", line.part))
-    return folded
+def _skip(lines: PromptLines) -> list[DiffLine]:
+    return [DiffLine(LineChange.SKIPPED, "", lines[0][1], len(lines))] if lines else []

@@ -3,77 +3,25 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
-from collections.abc import Sequence
-from itertools import accumulate
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 
 from PySide6.QtCore import QCoreApplication, QRectF, Qt, Signal
-from PySide6.QtGui import (
-    QColor,
-    QFontDatabase,
-    QKeyEvent,
-    QPainter,
-    QPaintEvent,
-    QSyntaxHighlighter,
-    QTextCharFormat,
-    QTextCursor,
-    QTextDocument,
-)
-from PySide6.QtWidgets import QFrame, QPlainTextEdit, QTextEdit, QWidget
+from PySide6.QtGui import QColor, QFontDatabase, QKeyEvent, QPainter, QPaintEvent, QTextCharFormat, QTextCursor
+from PySide6.QtWidgets import QFrame, QPlainTextEdit, QTextEdit
 
-from lethe_app.domain.prompt import PromptPart, PromptSpan, join_spans
+from lethe_app.domain.prompt import PromptPart, PromptSpan
 from lethe_app.ui.core.formatting import format_count
-from lethe_app.ui.core.palette import SPACE_3, Palette
+from lethe_app.ui.core.palette import SPACE_3
 from lethe_app.ui.core.theme import Theme, mix_colours
 from lethe_app.ui.pages.inspector.colours import TINT_STRENGTH, section_colours, section_tints
-from lethe_app.ui.pages.inspector.diff import DiffLine, LineChange
+from lethe_app.ui.pages.inspector.diff import DiffLine, LineChange, split_lines
 
 STRIPE_WIDTH = 3
+WIDE_CHARACTER = re.compile("[\U00010000-\U0010ffff]")
+"""Character that counts as two in the positions of a QTextCursor."""
 MAX_HIGHLIGHTED = 500
 """Search matches highlighted at once, around the current one; the count covers all of them."""
-PARTS = list(PromptPart)
-
-
-class _PromptHighlighter(QSyntaxHighlighter):
-    """Highlighter that stores the section of a line as its block state and formats the parts of a line in other sections."""
-
-    def __init__(self, document: QTextDocument) -> None:
-        super().__init__(document)
-        self.starts: list[int] = []
-        self.parts: list[PromptPart] = []
-        self.palette: Palette | None = None
-
-    def highlightBlock(self, text: str) -> None:
-        if not self.starts or self.palette is None:
-            return
-        begin = self.currentBlock().position()
-        # An empty line has a section, too, as its background is painted.
-        pieces = self._spans_in_range(begin, begin + max(len(text), 1))
-        main_part = next((part for _start, _end, part in pieces if part is not PromptPart.TEMPLATE), PromptPart.TEMPLATE)
-        self.setCurrentBlockState(PARTS.index(main_part))
-        for start, end, part in pieces:
-            if part is PromptPart.TEMPLATE:
-                self.setFormat(start - begin, end - start, self._build_format(foreground=self.palette.muted))
-            elif part is not main_part:
-                self.setFormat(start - begin, end - start, self._build_format(background=section_tints(self.palette)[part]))
-
-    def _spans_in_range(self, begin: int, end: int) -> list[tuple[int, int, PromptPart]]:
-        """Return (start, end, section) of the spans within a range of characters."""
-        index = max(0, bisect_right(self.starts, begin) - 1)
-        spans = []
-        while index < len(self.parts) and self.starts[index] < end:
-            next_start = self.starts[index + 1] if index + 1 < len(self.starts) else end
-            spans.append((max(begin, self.starts[index]), min(end, next_start), self.parts[index]))
-            index += 1
-        return spans
-
-    def _build_format(self, foreground: str = "", background: str = "") -> QTextCharFormat:
-        text_format = QTextCharFormat()
-        if foreground:
-            text_format.setForeground(QColor(foreground))
-        if background:
-            text_format.setBackground(QColor(background))
-        return text_format
 
 
 class PromptText(QPlainTextEdit):
@@ -82,12 +30,17 @@ class PromptText(QPlainTextEdit):
     matches_changed = Signal(int, int)
     """Number of the current match, from 1, and number of matches; both 0 if there are none."""
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
         self._theme = theme
+        self._show_again: Callable[[], None] = lambda: None
+        """Shows the same content in the colours of another theme."""
         self._line_colours: list[tuple[str, str]] = []
-        """Background colour and stripe colour of each line of a comparison; empty while a prompt is shown."""
-        self._match_positions: list[int] = []
+        """Background colour and stripe colour of each line."""
+        self._part_starts: dict[tuple[PromptPart, str], int] = {}
+        """Position of the first text of each section, and of each earlier session."""
+        self._matches: list[tuple[int, int]] = []
+        """Start and end of each search match."""
         self._query, self._current_match = "", -1
         self.spans: tuple[PromptSpan, ...] = ()
         self.setReadOnly(True)
@@ -100,7 +53,6 @@ class PromptText(QPlainTextEdit):
         self.setAccessibleName(self.tr("Prompt text"))
         self.setTabChangesFocus(True)
         self.document().setDocumentMargin(SPACE_3)
-        self._highlighter = _PromptHighlighter(self.document())
         theme.changed.connect(self._apply_theme)
         self._apply_theme()
 
@@ -108,98 +60,104 @@ class PromptText(QPlainTextEdit):
         font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
         font.setPixelSize(max(11, round(self._theme.prose_size * 0.86)))
         self.setFont(font)
-        self._highlighter.palette = self._theme.palette
-        self._highlighter.rehighlight()
-        self._highlight_matches()
+        line = self.verticalScrollBar().value()
+        self._show_again()
+        self.verticalScrollBar().setValue(line)
 
     # what is shown
 
     def show_spans(self, spans: Sequence[PromptSpan]) -> None:
         """Show a prompt with a background colour per section."""
-        self.spans, self._line_colours = tuple(spans), []
-        # Set before the text: the highlighter runs when the text is set.
-        self._highlighter.starts = [0, *accumulate(utf16_length(span.text) for span in spans)][:-1]
-        self._highlighter.parts = [span.part for span in spans]
-        self._set_content(join_spans(spans))
+        self.spans, self._show_again = tuple(spans), partial(self.show_spans, spans)
+        colours, tints = section_colours(self._theme.palette), section_tints(self._theme.palette)
+        del tints[PromptPart.TEMPLATE]  # template tokens are muted instead
+        self._line_colours = [(tints.get(part, ""), colours[part]) for _text, part in split_lines(spans)]
+        pieces = []
+        for span in spans:
+            text_format = QTextCharFormat()
+            if span.part in tints:
+                text_format.setBackground(QColor(tints[span.part]))
+            else:
+                text_format.setForeground(QColor(self._theme.palette.muted))
+            pieces.append((span.text, text_format))
+        starts = self._set_content(pieces)
+        self._part_starts = {}
+        for span, start in zip(spans, starts, strict=True):
+            if span.text.strip():
+                self._part_starts.setdefault((span.part, span.session), start)
 
     def show_lines(self, lines: Sequence[DiffLine]) -> None:
         """Show the lines of a comparison, added lines in green and removed ones in red."""
-        palette = self._theme.palette
-        backgrounds = {LineChange.ADDED: palette.good, LineChange.REMOVED: palette.danger}
-        stripe_colours = section_colours(palette)
-        self.spans = ()
-        self._highlighter.starts, self._highlighter.parts = [], []
+        self.spans, self._show_again = (), partial(self.show_lines, lines)
+        palette, colours = self._theme.palette, section_colours(self._theme.palette)
+        backgrounds = {
+            change: mix_colours(palette.background, colour, TINT_STRENGTH)
+            for change, colour in ((LineChange.ADDED, palette.good), (LineChange.REMOVED, palette.danger))
+        }
         self._line_colours = [
-            (
-                mix_colours(palette.background, backgrounds[line.change], TINT_STRENGTH) if line.change in backgrounds else "",
-                "" if line.change is LineChange.SKIPPED else stripe_colours[line.part],
-            )
+            (backgrounds.get(line.change, ""), "" if line.change is LineChange.SKIPPED else colours[line.part])
             for line in lines
         ]
-        self._set_content("\n".join(_diff_line_text(line) for line in lines))
+        self._part_starts = {}
+        self._set_content([("\n".join(map(_format_line, lines)), QTextCharFormat())])
 
-    def _set_content(self, text: str) -> None:
-        self.setPlainText(text)
+    def _set_content(self, pieces: Iterable[tuple[str, QTextCharFormat]]) -> list[int]:
+        """Replace the text, and return the position of each piece."""
+        self.clear()
+        cursor, starts = QTextCursor(self.document()), []
+        cursor.beginEditBlock()
+        for text, text_format in pieces:
+            starts.append(cursor.position())
+            cursor.insertText(text, text_format)
+        cursor.endEditBlock()
+        self.moveCursor(QTextCursor.MoveOperation.Start)
         self.search(self._query)
+        return starts
 
     def go_to_part(self, part: PromptPart, session: str = "") -> bool:
         """Scroll to the beginning of a section, or of an earlier session; return False if it has no text here."""
-        position = 0
-        for span in self.spans:
-            if span.part is part and span.session == session and span.text.strip():
-                self._scroll_to(position)
-                return True
-            position += utf16_length(span.text)
-        return False
+        start = self._part_starts.get((part, session))
+        if start is not None:
+            self._scroll_to(start, lines_above=2)
+        return start is not None
 
-    def _scroll_to(self, position: int, length: int = 0) -> None:
+    def _scroll_to(self, position: int, lines_above: int) -> None:
         cursor = QTextCursor(self.document())
         cursor.setPosition(position)
         self.setTextCursor(cursor)
-        bar = self.verticalScrollBar()
         # The vertical scroll bar of a QPlainTextEdit counts lines, not pixels.
-        bar.setValue(max(0, cursor.block().firstLineNumber() - (2 if not length else self._half_page_lines())))
+        self.verticalScrollBar().setValue(max(0, cursor.block().firstLineNumber() - lines_above))
         self.ensureCursorVisible()
-
-    def _half_page_lines(self) -> int:
-        return max(1, self.viewport().height() // max(1, self.fontMetrics().lineSpacing()) // 2)
 
     # searching
 
     def search(self, query: str) -> None:
         """Find all occurrences of a text regardless of case, highlight them and go to the first one."""
-        self._query = query
-        text = self.toPlainText()
-        self._match_positions = []
-        # Positions are advanced from match to match; counting code units from the start for each would be quadratic.
-        position = consumed = 0
-        for match in re.finditer(re.escape(query), text, re.IGNORECASE) if query.strip() else ():
-            position, consumed = position + utf16_length(text[consumed : match.start()]), match.start()
-            self._match_positions.append(position)
-        self._current_match = -1
+        self._query, self._current_match = query, -1
+        text, wanted = (WIDE_CHARACTER.sub("\ufffd" * 2, one) for one in (self.toPlainText(), query))
+        matches = re.finditer(re.escape(wanted), text, re.IGNORECASE) if query.strip() else ()
+        self._matches = [match.span() for match in matches]
         self.go_to_match(1)
 
     def go_to_match(self, offset: int) -> None:
         """Go to the next or previous match, wrapping around."""
-        if self._match_positions:
-            self._current_match = (self._current_match + offset) % len(self._match_positions)
-            self._scroll_to(self._match_positions[self._current_match], len(self._query))
+        if self._matches:
+            self._current_match = (self._current_match + offset) % len(self._matches)
+            half_page = self.viewport().height() // max(1, self.fontMetrics().lineSpacing()) // 2
+            self._scroll_to(self._matches[self._current_match][0], lines_above=max(1, half_page))
         self._highlight_matches()
-        self.matches_changed.emit(self._current_match + 1 if self._match_positions else 0, len(self._match_positions))
+        self.matches_changed.emit(self._current_match + 1, len(self._matches))
 
     def _highlight_matches(self) -> None:
         palette, selections = self._theme.palette, []
         first = max(0, self._current_match - MAX_HIGHLIGHTED // 2)
-        for number, position in enumerate(self._match_positions[first : first + MAX_HIGHLIGHTED], first):
-            selection = QTextEdit.ExtraSelection()
-            cursor = QTextCursor(self.document())
-            cursor.setPosition(position)
-            cursor.setPosition(position + utf16_length(self._query), QTextCursor.MoveMode.KeepAnchor)
-            text_format = QTextCharFormat()
+        for number, (start, end) in enumerate(self._matches[first : first + MAX_HIGHLIGHTED], first):
             is_current = number == self._current_match
-            text_format.setBackground(
-                QColor(palette.water if is_current else mix_colours(palette.background, palette.water, 0.35))
-            )
+            selection, cursor, text_format = QTextEdit.ExtraSelection(), QTextCursor(self.document()), QTextCharFormat()
+            cursor.setPosition(start)
+            cursor.setPosition(end, QTextCursor.MoveMode.KeepAnchor)
+            background = palette.water if is_current else mix_colours(palette.background, palette.water, 0.35)
+            text_format.setBackground(QColor(background))
             text_format.setForeground(QColor(palette.background if is_current else palette.text))
             selection.cursor, selection.format = cursor, text_format
             selections.append(selection)
@@ -208,33 +166,20 @@ class PromptText(QPlainTextEdit):
     # drawing
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Fill the background of the visible lines; the formats of a highlighter would colour only as far as the text
-        reaches.
-        """
+        """Fill the background of the visible lines; the formats of the text would colour only as far as the text reaches."""
         painter = QPainter(self.viewport())
-        stripe_colours, backgrounds = section_colours(self._theme.palette), section_tints(self._theme.palette)
         block, offset = self.firstVisibleBlock(), self.contentOffset()
-        while block.isValid():
+        while block.isValid() and block.blockNumber() < len(self._line_colours):
             rect = self.blockBoundingGeometry(block).translated(offset)
             if rect.top() > event.rect().bottom():
                 break
-            background, stripe = self._line_background(block.blockNumber(), block.userState(), backgrounds, stripe_colours)
-            if background:
-                painter.fillRect(QRectF(0, rect.top(), self.viewport().width(), rect.height()), QColor(background))
-            if stripe:
-                painter.fillRect(QRectF(0, rect.top(), STRIPE_WIDTH, rect.height()), QColor(stripe))
+            background, stripe = self._line_colours[block.blockNumber()]
+            for colour, width in ((background, self.viewport().width()), (stripe, STRIPE_WIDTH)):
+                if colour:
+                    painter.fillRect(QRectF(0, rect.top(), width, rect.height()), QColor(colour))
             block = block.next()
         painter.end()
         super().paintEvent(event)
-
-    def _line_background(
-        self, number: int, state: int, backgrounds: dict[PromptPart, str], stripe_colours: dict[PromptPart, str]
-    ) -> tuple[str, str]:
-        if self._line_colours:
-            return self._line_colours[number] if number < len(self._line_colours) else ("", "")
-        if state < 0 or PARTS[state] is PromptPart.TEMPLATE:
-            return "", stripe_colours[PromptPart.TEMPLATE] if state >= 0 else ""
-        return backgrounds[PARTS[state]], stripe_colours[PARTS[state]]
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape:
@@ -243,15 +188,9 @@ class PromptText(QPlainTextEdit):
             super().keyPressEvent(event)
 
 
-def utf16_length(text: str) -> int:
-    """Return the length of a text in UTF-16 code units, in which QTextCursor counts positions."""
-    return len(text) if text.isascii() else len(text.encode("utf-16-le", errors="surrogatepass")) // 2
-
-
-def _diff_line_text(line: DiffLine) -> str:
-    if line.change is LineChange.SKIPPED:
-        singular = QCoreApplication.translate("PromptText", "⋯ {n} unchanged line")
-        plural = QCoreApplication.translate("PromptText", "⋯ {n} unchanged lines")
-        return format_count(line.count, singular, plural)
-    prefix = {LineChange.ADDED: "+", LineChange.REMOVED: "−"}.get(line.change, " ")
-    return f"{prefix} {line.text}"
+def _format_line(line: DiffLine) -> str:
+    if line.change is not LineChange.SKIPPED:
+        return f"{line.change} {line.text}"
+    singular = QCoreApplication.translate("PromptText", "{n} unchanged line")
+    plural = QCoreApplication.translate("PromptText", "{n} unchanged lines")
+    return f"{line.change} {format_count(line.count, singular, plural)}"
