@@ -33,7 +33,7 @@ from lethe_app.ui.core.routes import NotebooksRoute, ResearchRoute
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog
 from lethe_app.ui.pages.activity.detail import item_route
 from lethe_app.ui.pages.activity.labels import format_due, format_usual_cost
-from lethe_app.ui.pages.activity.page import COST, DUE, ActivityPage
+from lethe_app.ui.pages.activity.page import COST, DUE, UPKEEP_HISTORY, ActivityPage
 from lethe_app.ui.pages.memories.page import MemoryPage
 from lethe_app.ui.pages.personas.page import PersonaPage
 from tests.services.tasks import Clock, Scripted, TaskAction
@@ -179,13 +179,13 @@ async def test_something_can_be_done_now_and_is_seen_while_it_lasts(tmp_path: Pa
         assert [(row.title.text(), row.detail.text(), row.button.text()) for row in rows] == [
             ("Mira: A little something", "Waiting for the tide", "Stop")
         ]
-        assert not page.stop_button.isHidden()
+        assert not page.button("Stop").isHidden()
 
         go.set()
         await until(lambda: page.rows.row_total == 3)
 
         assert cell(page, 0, "Result") == "Saw the tide turn."
-        assert page.stop_button.isHidden()
+        assert page.button("Stop").isHidden()
 
 
 async def test_stop_ends_it(tmp_path: Path, script: Path, install: Install):
@@ -197,9 +197,9 @@ async def test_stop_ends_it(tmp_path: Path, script: Path, install: Install):
     async with open_activity(tmp_path / "home", script) as (scene, page, _memory):
         scene.services.background_runner.background.start()
         page.start_task("something")
-        await until(lambda: not page.stop_button.isHidden() and scene.services.background_runner.running_task is not None)
+        await until(lambda: not page.button("Stop").isHidden() and scene.services.background_runner.running_task is not None)
 
-        QTest.mouseClick(page.stop_button, Qt.MouseButton.LeftButton)
+        QTest.mouseClick(page.button("Stop"), Qt.MouseButton.LeftButton)
         await until(lambda: page.rows.row_total == 3)
 
         assert cell(page, 0, "Result") == "Stopped by you"
@@ -293,7 +293,7 @@ async def test_what_notebooks_and_research_do_is_told_and_leads_there(tmp_path: 
         page = await page_of(scene)
         await until(lambda: page.rows.row_total == 2)
         assert [cell(page, row, "Task") for row in range(page.table.model().rowCount())] == ["Research"]
-        page.upkeep_chip.click()  # what Lethe does for every persona is no activity of hers
+        page.filters.chips[UPKEEP_HISTORY].click()  # what Lethe does for every persona is no activity of hers
         assert {cell(page, row, "Task") for row in range(2)} == {"Notebooks", "Research"}
         by_task = {run.task: run for run in page.rows.all_rows}
 
@@ -337,7 +337,7 @@ async def test_plugins_that_do_not_work_are_told_by_name_with_a_way_to_try_again
     async with opened(tmp_path / "home", script) as scene:
         page = await page_of(scene)
         assert page.problem_list.isHidden()
-        assert page.problem_list.problem_texts == []
+        assert page.problem_list.problems == []
 
         services = scene.services
         for _time in range(3):
@@ -349,8 +349,8 @@ async def test_plugins_that_do_not_work_are_told_by_name_with_a_way_to_try_again
         services.tool_registry.errors.append(PluginError("lethe-dials", "The tools “dials” cannot be used: no such module."))
         services.tool_registry.changed.notify(None)
 
-        await until(lambda: len(page.problem_list.problem_texts) == 3)
-        assert page.problem_list.problem_texts == [
+        await until(lambda: len(page.problem_list.problems) == 3)
+        assert [text for text, _task in page.problem_list.problems] == [
             ("“A little something” of the plug-in “lethe-wells” was disabled because it failed repeatedly. The well is dry."),
             (
                 "A task of the plug-in “lethe-kites” was not loaded. The task “kites” cannot be used: it has no title."
@@ -364,7 +364,7 @@ async def test_plugins_that_do_not_work_are_told_by_name_with_a_way_to_try_again
         again = next(one for one in page.problem_list.findChildren(QPushButton) if "A little something" in one.accessibleName())
         QTest.mouseClick(again, Qt.MouseButton.LeftButton)
 
-        await until(lambda: len(page.problem_list.problem_texts) == 2)
+        await until(lambda: len(page.problem_list.problems) == 2)
         assert services.preferences.current.tasks_off == []
 
 
@@ -388,8 +388,6 @@ async def test_what_is_planned_is_listed_before_anything_ran_and_says_whether_it
         assert "one at a time" not in page.hint.text()
         table = page.planned_rows
         assert "as soon as you are away" not in [table.data(table.index(row, DUE)) for row in range(table.rowCount())]
-        page.planned_chip.click()
-        assert page.table.isVisible()
 
 
 async def test_the_plan_states_the_next_run_and_the_usual_cost(tmp_path: Path, script: Path):
@@ -433,7 +431,7 @@ async def test_the_filing_of_what_a_tool_saved_is_listed_leads_to_the_memory_and
         await save.run(context, save.arguments.model_validate({"content": said}))
         await services.enrichment.enrich_all()
         page = await page_of(scene)
-        page.upkeep_chip.click()
+        page.filters.chips[UPKEEP_HISTORY].click()
         await until(lambda: page.table.model().rowCount() == 1)
         page.table.selectRow(0)
         (memory,) = await services.memory.memories("mira")

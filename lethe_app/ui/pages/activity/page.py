@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from operator import attrgetter
 
 from PySide6.QtCore import QCoreApplication, QModelIndex, QPersistentModelIndex, QSize, Qt, QTimer
@@ -21,7 +21,6 @@ from lethe_app.ui.core.formatting import abbreviate_tokens
 from lethe_app.ui.core.labels.dates import format_relative_date, format_time
 from lethe_app.ui.core.labels.task_runs import format_result
 from lethe_app.ui.core.palette import SPACE_3
-from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
 from lethe_app.ui.pages.activity.detail import TaskRunDetail
 from lethe_app.ui.pages.activity.labels import (
@@ -32,19 +31,23 @@ from lethe_app.ui.pages.activity.labels import (
     format_spent,
     format_usual_cost,
 )
-from lethe_app.ui.pages.activity.plugin_errors import FaultList, list_problems
+from lethe_app.ui.pages.activity.plugin_errors import ProblemList, list_problems
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.persona_selector import PersonaSelector
 from lethe_app.ui.pages.record_page.commands import RecordCommand, page_command, single_command
+from lethe_app.ui.pages.record_page.filters import Checked, Chip, ChipFilter
 from lethe_app.ui.pages.record_page.page import RecordPage, RecordSpec
-from lethe_app.ui.widgets.buttons import build_button, build_chip
-from lethe_app.ui.widgets.flow_layout import FlowLayout
 from lethe_app.ui.widgets.labels import build_small_label
 from lethe_app.ui.widgets.table import Table
 from lethe_app.ui.widgets.table_model import Column, FilteredTableModel
 
+HISTORY, UPKEEP_HISTORY, PLANNED, OWN = "history", "upkeep", "planned", "own"
+"""Chips of the three views of the list, and of the filter by the persona."""
 DUE, COST = 1, 2
-"""Indices of columns."""
+"""Indices of columns of the plan."""
+MAX_RUNS = 500
+IDLE_CHECK_INTERVAL_MS = 5_000
+"""Interval in milliseconds at which the page checks whether the user counts as away; no signal reports that."""
 
 
 class _PaddedDelegate(QStyledItemDelegate):
@@ -54,45 +57,11 @@ class _PaddedDelegate(QStyledItemDelegate):
         return super().sizeHint(option, index) + QSize(0, SPACE_3)
 
 
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("ActivityPage", text)
-
-
-def build_planned_rows(is_on: Callable[[], bool]) -> FilteredTableModel[PlannedTask]:
-    """Create the empty table model; `is_on` returns whether the persona has background activity."""
-    columns = [
-        Column[PlannedTask](_tr("Task"), lambda task: task.title, width=232),
-        Column[PlannedTask](
-            _tr("Next run"), lambda task: format_due(task, is_on=is_on()), lambda task: task.due or now(), 216, hides_at=2
-        ),
-        Column[PlannedTask](_tr("Usual cost"), format_usual_cost, lambda task: task.tokens, 150, hides_at=1, is_optional=True),
-        Column[PlannedTask](_tr("What it does"), lambda task: task.help, width=0, min_width=240),
-    ]
-    return FilteredTableModel(columns, key=lambda task: task.name, search_text=lambda task: task.title)
-
-
-def build_planned_table(rows: FilteredTableModel[PlannedTask], theme: Theme) -> Table[PlannedTask]:
-    """Create the table of these rows."""
-    table = Table(rows, theme, _tr("Planned tasks"), _tr("No task is selected for this persona."))
-    table.setWordWrap(True)
-    table.setItemDelegate(_PaddedDelegate(table))
-    table.verticalHeader().setMinimumSectionSize(table.verticalHeader().defaultSectionSize())
-    table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-    return table
-
-
-MAX_RUNS = 500
-IDLE_CHECK_INTERVAL_MS = 5_000
-"""Interval in milliseconds at which the page checks whether the user counts as away; no signal reports that."""
-
-
 class ActivityPage(RecordPage[TaskRun]):
-    """Page with the task runs on the left and details of the selected run on the right.
+    """Page with the task runs of all personas and the details of the selected one, or with what is planned for one persona.
 
-    The persona selector above them decides whose background activity is switched on or off and for whom a task is started.
+    The persona that is chosen is the one whose background activity is switched on or off and for whom a task is started.
     """
-
-    persona_selector: PersonaSelector
 
     def __init__(
         self,
@@ -104,68 +73,108 @@ class ActivityPage(RecordPage[TaskRun]):
         library: Library,
         preferences: Preferences,
     ) -> None:
-        super().__init__(context, QCoreApplication.translate("ActivityPage", "Background activity"))
-        self.persona_selector = persona_selector
+        super().__init__(context, QCoreApplication.translate("ActivityPage", "Background activity"), persona_selector)
         self._runner, self._activity_log = background_runner, activity_log
         self._tool_registry, self._library, self._preferences = tool_registry, library, preferences
         self._names: dict[str, str] = {}
         self._usage_today = ""
         self._disabled: list[DisabledTask] = []
         self._persona: Persona | None = None
-        self._has_chosen_list = False
-        """True if the user chose the history or the plan; otherwise the plan is shown while there is no history."""
-        self.hint = build_small_label("")
-        self.problem_list = FaultList(self.theme)
-        stop, undo = self._build_commands()
+        self._has_chosen_view = False
+        """True if the user chose a view; otherwise the plan is shown while there is no history."""
+        self.hint, self.problem_list = build_small_label(""), ProblemList()
+        self.agent_mode_check = QCheckBox(self.tr("On for this persona"))
+        self._build_planned_table()
+        *head_commands, undo = self._build_commands()
         self.buttons = self.build_command_buttons(undo)
         self.detail = TaskRunDetail(self.buttons, context.navigator.open)
-        self.planned_rows = build_planned_rows(lambda: self._is_on)
-        self.planned_table = build_planned_table(self.planned_rows, self.theme)
-        self.planned_table.setParent(self)
-        choices = self._build_choices()
+        self.views, own = self._build_filters()
         self.build_list(
             RecordSpec(
                 name=self.tr("Task history"),
                 columns=self._build_columns(),
                 key=attrgetter("id"),
                 search_text=format_result,
-                empty_text=self.tr(
-                    "No tasks yet. What personas do while you are away is listed here, with its cost and results."
-                ),
-                commands=[stop, undo],
+                filters=[self.views, own],
+                commands=[*head_commands, undo],
                 selects_one=True,
                 selects_first=True,
             ),
             detail=self.detail,
-            top=[choices, self.hint, self.problem_list],
+            search_row=[self.agent_mode_check],
+            head=[self.hint, self.problem_list],
+            empty_view=self.planned_table,
         )
-        self.stop_button = self.button(self.tr("Stop"))
-        self.body.addWidget(self.planned_table, 1)
         self._connect()
-        self.persona_selector.emit_chosen()
 
-    def _build_commands(self) -> tuple[RecordCommand[TaskRun], RecordCommand[TaskRun]]:
-        """Return the command that stops the running task, and that which undoes a run."""
-        stop = page_command(
-            self.tr("Stop"),
-            self._activity_log.stop,
-            "stop",
-            needs_records=False,
-            is_shown=lambda: bool(self._activity_log.running_entries),
-            tooltip=self.tr("Stop the running task and keep its results so far"),
+    def _build_planned_table(self) -> None:
+        def due(task: PlannedTask) -> str:
+            return format_due(task, is_on=self._is_on)
+
+        columns: list[Column[PlannedTask]] = [
+            Column(self.tr("Task"), attrgetter("title"), width=232),
+            Column(self.tr("Next run"), due, lambda task: task.due or now(), 216, hides_at=2),
+            Column(self.tr("Usual cost"), format_usual_cost, attrgetter("tokens"), 150, hides_at=1, is_optional=True),
+            Column(self.tr("What it does"), attrgetter("help"), width=0, min_width=240),
+        ]
+        self.planned_rows = FilteredTableModel(columns, key=attrgetter("name"), search_text=attrgetter("title"))
+        empty_text = self.tr("No task is selected for this persona.")
+        self.planned_table = table = Table(self.planned_rows, self.theme, self.tr("Planned tasks"), empty_text)
+        table.setWordWrap(True)
+        table.setItemDelegate(_PaddedDelegate(table))
+        table.verticalHeader().setMinimumSectionSize(table.verticalHeader().defaultSectionSize())
+        table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+
+    def _build_commands(self) -> list[RecordCommand[TaskRun]]:
+        """Return the commands on the page, and as the last one that which undoes a run."""
+        return [
+            page_command(
+                self.tr("Stop"),
+                self._activity_log.stop,
+                "stop",
+                needs_records=False,
+                is_shown=lambda: bool(self._activity_log.running_entries),
+                tooltip=self.tr("Stop the running task and keep its results so far"),
+            ),
+            page_command(
+                self.tr("Run task now"),
+                self.show_task_menu,
+                needs_records=False,
+                tooltip=self.tr("Run one task now, without waiting until you are away"),
+            ),
+            single_command(
+                self.tr("Undo task"),
+                self._undo_run,
+                is_shown=lambda run: not run.undone and run.outcome is not None,
+                tooltip=self.tr("Move memories to the Trash, discard notes and revert changes; your own later edits are kept"),
+            ),
+        ]
+
+    def _build_filters(self) -> tuple[ChipFilter[TaskRun], ChipFilter[TaskRun]]:
+        tr = self.tr
+        no_runs = tr("No tasks yet. What personas do while you are away is listed here, with its cost and results.")
+        upkeep = tr("List archiving, notebooks and moods too, which Lethe runs for every persona")
+        plan = tr("What runs next, when, and what it usually costs")
+        views = ChipFilter[TaskRun](
+            [
+                Chip(HISTORY, tr("History"), lambda run: run.task not in UPKEEP, empty_text=no_runs),
+                Chip(UPKEEP_HISTORY, tr("With memory upkeep"), lambda _run: True, upkeep, no_runs),
+                Chip(PLANNED, tr("Planned"), lambda _run: False, plan),
+            ],
+            Checked.ONE,
+            self,
         )
-        undo: RecordCommand[TaskRun] = single_command(
-            self.tr("Undo task"),
-            self._undo_run,
-            is_shown=lambda run: not run.undone and run.outcome is not None,
-            tooltip=self.tr("Move memories to the Trash, discard notes and revert changes; your own later edits are kept"),
-        )
-        return stop, undo
+        hint = tr("List the tasks of this persona, not those of the others")
+        is_own = Chip[TaskRun](OWN, tr("Only this persona"), lambda run: run.persona_id == self.persona_id, hint)
+        return views, ChipFilter([is_own], parent=self)
 
     def _build_columns(self) -> list[Column[TaskRun]]:
         def result_colour(run: TaskRun) -> str:
             is_bad = run.outcome in {RunOutcome.FAILED, RunOutcome.LOST}
             return self.theme.palette.danger if is_bad else "" if run.outcome is RunOutcome.MADE else self.theme.palette.muted
+
+        def tokens(run: TaskRun) -> str:
+            return abbreviate_tokens(run.tokens) if run.tokens else ""
 
         tr, began = self.tr, attrgetter("began")
         return [
@@ -174,45 +183,8 @@ class ActivityPage(RecordPage[TaskRun]):
             Column(tr("Persona"), self._persona_name, width=96, hides_at=3),
             Column(tr("Task"), self._task_title, width=150, hides_at=4),
             Column(tr("Result"), format_result, width=0, min_width=160, colour=result_colour),
-            Column(
-                tr("Tokens"),
-                lambda run: abbreviate_tokens(run.tokens) if run.tokens else "",
-                attrgetter("tokens"),
-                72,
-                hides_at=1,
-                is_right_aligned=True,
-            ),
+            Column(tr("Tokens"), tokens, attrgetter("tokens"), 72, hides_at=1, is_right_aligned=True),
         ]
-
-    def _build_choices(self) -> QWidget:
-        """Create the row of the persona, of its switch, and of what is listed."""
-        self.agent_mode_check = QCheckBox(self.tr("On for this persona"))
-        self.run_now_button = build_button(
-            self.tr("Run task now"),
-            self.show_task_menu,
-            tooltip=self.tr("Run one task now, without waiting until you are away"),
-        )
-        self.persona_chip = build_chip(
-            self.tr("Only this persona"), self.tr("List the tasks of this persona, not those of the others")
-        )
-        self.upkeep_chip = build_chip(
-            self.tr("Memory upkeep"), self.tr("List archiving, notebooks and moods too, which Lethe runs for every persona")
-        )
-        self.planned_chip = build_chip(self.tr("Planned"), self.tr("What runs next, when, and what it usually costs"))
-        # The check box gets the height of the button beside it, so that their texts share one line.
-        self.agent_mode_check.setMinimumHeight(self.run_now_button.sizeHint().height())
-        line = QWidget()
-        flow = FlowLayout(line, spacing=SPACE_3)
-        for widget in (
-            self.persona_selector,
-            self.agent_mode_check,
-            self.run_now_button,
-            self.planned_chip,
-            self.persona_chip,
-            self.upkeep_chip,
-        ):
-            flow.addWidget(widget)
-        return line
 
     def _connect(self) -> None:
         self._idle_check_timer = QTimer(self, interval=IDLE_CHECK_INTERVAL_MS)
@@ -220,19 +192,15 @@ class ActivityPage(RecordPage[TaskRun]):
         self._idle_check_timer.start()
         self.follow(self._library.changed, self._preferences.changed)
         self._unsubscribers += [
-            self._runner.changed.add(lambda _none: self._on_activity_changed()),
-            self._tool_registry.changed.add(lambda _none: self._on_activity_changed()),
+            changed.add(lambda _none: self._on_activity_changed())
+            for changed in (self._runner.changed, self._tool_registry.changed)
         ]
-        self.persona_selector.chosen.connect(lambda _persona: self._show_persona())
-        for chip in (self.persona_chip, self.upkeep_chip):
-            chip.toggled.connect(lambda _on: self.apply_filter())
-        self.planned_chip.clicked.connect(self._choose_list)
+        self.views.changed.connect(self._on_view_chosen)
         self.agent_mode_check.clicked.connect(self._set_agent_mode)
         self.problem_list.enable_requested.connect(lambda task: self._context.tasks.start_task(self._runner.enable_task(task)))
-        self.theme.changed.connect(self.problem_list.apply_theme)
 
     def first_focus_widget(self) -> QWidget:
-        return self.table if self.rows.row_total else self.persona_selector
+        return self.table if self.rows.row_total else super().first_focus_widget()
 
     def close_page(self) -> None:
         self._idle_check_timer.stop()
@@ -240,10 +208,9 @@ class ActivityPage(RecordPage[TaskRun]):
 
     # The list
 
-    def _show_persona(self) -> None:
+    def on_persona_chosen(self) -> None:
         self._persona = None  # until the new one is loaded, nothing can be changed for either
         self.agent_mode_check.setEnabled(False)
-        self.reload()
 
     def _on_activity_changed(self) -> None:
         self._update_status()
@@ -262,38 +229,33 @@ class ActivityPage(RecordPage[TaskRun]):
         return runs
 
     def after_load(self) -> None:
-        self.apply_filter()  # the persona may have changed, and not the runs
+        if not self._has_chosen_view:
+            self.views.select(HISTORY)
+            self.apply_filter()
+            if not self.rows.visible_rows:
+                self.views.select(PLANNED)
+        self.apply_filter()
         self.agent_mode_check.setChecked(self._persona is not None and self._persona.agent_mode)
         self.agent_mode_check.setEnabled(self._persona is not None)
         self._update_status()
 
-    def build_row_filter(self) -> Callable[[TaskRun], bool]:
-        persona_id = self.persona_id
-        is_for_all, with_upkeep = not self.persona_chip.isChecked(), self.upkeep_chip.isChecked()
-        return lambda run: (is_for_all or run.persona_id == persona_id) and (with_upkeep or run.task not in UPKEEP)
+    @property
+    def _is_plan_shown(self) -> bool:
+        return self.views.selected == [PLANNED]
 
     def apply_filter(self) -> None:
         super().apply_filter()
-        if not self._has_chosen_list:
-            self.planned_chip.setChecked(not self.rows.visible_rows)
-        self._show_list()
+        self.stack.setCurrentIndex(int(self._is_plan_shown))
+        if self.table.current_row is None and self.rows.visible_rows:
+            self.table.select_row(self.rows.visible_rows[0].id)
+
+    def _on_view_chosen(self) -> None:
+        self._has_chosen_view = True
+        self._update_status()
 
     def format_count(self) -> str:
         """Return what is running, in place of the number of runs."""
         return "; ".join(map(format_running_entry, self._activity_log.running_entries))
-
-    def _choose_list(self) -> None:
-        self._has_chosen_list = True
-        self._show_list()
-        self._update_status()
-
-    def _show_list(self) -> None:
-        """Show the history or the plan."""
-        is_planned = self.planned_chip.isChecked()
-        self.stack.setVisible(not is_planned)
-        self.planned_table.setVisible(is_planned)
-        for chip in (self.persona_chip, self.upkeep_chip):
-            chip.setVisible(not is_planned)
 
     def _update_status(self) -> None:
         """Update the subtitle, the hint why no task is running, and the list of plug-in problems."""
@@ -302,7 +264,7 @@ class ActivityPage(RecordPage[TaskRun]):
         self.subtitle.set_full_text(self.format_count())
         idle_reason = "" if self._runner.running_task is not None else explain_hindrance(self._runner.pause_reason, settings)
         plan = ""
-        if self.planned_chip.isChecked() and self._persona is not None:
+        if self._is_plan_shown and self._persona is not None:
             if not self._persona.agent_mode:
                 idle_reason = ""  # that of the persona comes first
             if self._is_on or not self._persona.agent_mode:
@@ -351,7 +313,8 @@ class ActivityPage(RecordPage[TaskRun]):
             action = menu.addAction(entry.task.title)
             action.setToolTip(entry.task.help)
             action.triggered.connect(lambda _on=False, name=entry.name: self.start_task(name))
-        menu.popup(self.run_now_button.mapToGlobal(self.run_now_button.rect().bottomLeft()))
+        button = self.button(self.tr("Run task now"))
+        menu.popup(button.mapToGlobal(button.rect().bottomLeft()))
 
     def start_task(self, task: str) -> None:
         """Start a task for the selected persona now; a refusal is reported in the window."""
