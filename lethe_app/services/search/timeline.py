@@ -1,10 +1,8 @@
-"""Timeline of the facts a persona knows about the user, by month and session, and of the key moments of each month, with export
-as Markdown.
-"""
+"""Timeline of the facts a persona knows about the user, by month and session, and of the key moments of each month."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import groupby
@@ -128,39 +126,6 @@ def build_timeline(
     items = [_build_item(fact, sessions, names) for fact in all_facts if not fact.superseded]
     items.sort(key=lambda item: (item.when, item.fact.guid))
     return Timeline(persona, user, tuple(items), replacements=tuple(list_replacements(all_facts)))
-
-
-@dataclass(frozen=True)
-class ExportHeadings:
-    """Translated headings of the exported text."""
-
-    title: str
-    pinned: str
-    moments: str
-    month: Callable[[TimelineMonth], str]
-    conversation: Callable[[TimelineConversation], str]
-
-
-def format_markdown(timeline: Timeline, headings: ExportHeadings, *, include_others: bool) -> str:
-    """Return the timeline as Markdown, oldest first."""
-    parts = [f"# {headings.title}"]
-    if pinned := timeline.pinned_items(include_others=include_others):
-        parts.append(_format_items(f"## {headings.pinned}", ((item.fact.fact, item.when) for item in pinned)))
-    for month in timeline.group_by_month(include_others=include_others, newest_first=False):
-        parts.append(f"## {headings.month(month)}")
-        if month.moments:
-            moments = ((moment.content, moment.added) for moment in month.moments)
-            parts.append(_format_items(f"### {headings.moments}", moments))
-        parts += [
-            _format_items(f"### {headings.conversation(one)}", ((item.fact.fact, item.when) for item in one.items))
-            for one in month.conversations
-        ]
-    return "\n\n".join(parts) + "\n"
-
-
-def _format_items(heading: str, items: Iterable[tuple[str, datetime]]) -> str:
-    """Return texts with their days as a list below a heading."""
-    return "\n".join([heading, "", *(f"- {' '.join(text.split())} ({when:%Y-%m-%d})" for text, when in items)])
 
 
 def _group_by_session(items: Iterable[TimelineItem]) -> Iterable[TimelineConversation]:

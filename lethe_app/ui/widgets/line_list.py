@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -24,6 +24,11 @@ class Line:
     """Line of a list, or a heading above others."""
 
     text: str
+
+    @property
+    def record_key(self) -> Hashable | None:
+        """Return what identifies the record of the line when the list is filled again; None for a heading."""
+        return None
 
     @property
     def can_open(self) -> bool:
@@ -107,9 +112,21 @@ class LineList(QListView, Generic[LineType]):
         line: LineType | None = index.data(LINE_ROLE)
         return line
 
-    def fill(self, lines: Sequence[LineType]) -> None:
-        """Show other lines."""
+    def fill(self, lines: Sequence[LineType], *, keeps_place: bool = False) -> None:
+        """Show other lines. The record that was current stays so; if it is gone, the first one is, or with `keeps_place` the
+        one now at its place or the last. While none is current, `keeps_place` makes one so only in a focused list.
+        """
+        current, place = self.current_line, self.currentIndex().row() if keeps_place else 0
         self._model.fill(lines)
+        if current is None and keeps_place and not self.hasFocus():
+            return
+        records = [row for row, line in enumerate(lines) if line.record_key is not None]
+        key = current.record_key if current is not None else None
+        same = [row for row in records if lines[row].record_key == key]
+        chosen = [*same, *(row for row in records if row >= place), *records[-1:]]
+        self.select_line(chosen[0] if chosen else -1)
+        if chosen[:1] == records[:1]:
+            self.scrollToTop()  # so that its heading is visible
 
     def select_line(self, row: int) -> None:
         """Make the line with this index current."""
@@ -149,6 +166,11 @@ class LinePainter(QStyledItemDelegate):
 
     def paint_line(self, painter: QPainter, option: QStyleOptionViewItem, line: Any) -> None:  # noqa: ANN401 - any kind of line
         """Paint a line."""
+
+    def _prose_font(self, font: QFont) -> QFont:
+        prose_font = QFont(font)
+        prose_font.setPixelSize(self._theme.prose_size)
+        return prose_font
 
     def _paint_background(self, painter: QPainter, option: QStyleOptionViewItem, *, shows_current: bool) -> None:
         """Paint what is below the text of the line under the pointer, of the focused and, if it `shows_current`, the current

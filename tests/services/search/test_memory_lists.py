@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from uuid import UUID, uuid4
 
 from lethe_app.composition.app_services import AppServices
@@ -14,7 +13,6 @@ from lethe_app.domain.list_items import NEVER, MemoryLine
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from lethe_app.services.search import memory_lists
 from lethe_app.services.search.fact_lists import find_relevant_part
-from lethe_app.services.search.timeline import ExportHeadings, format_markdown
 from tests.retrieval.conftest import embed
 from tests.services.past_sessions import NUTS, archive, chats_of, hold
 
@@ -208,23 +206,6 @@ async def test_the_timeline_names_the_conversation_of_the_new_value_not_that_of_
     (item,) = (await services.fact_lists.load_timeline(HER)).items
 
     assert (item.session, item.title) == (baker.guid, "The new oven")
-
-
-async def test_the_timeline_is_written_as_a_text_and_kept_in_a_file(services: AppServices, tmp_path: Path):
-    await services.fact_store.save_facts(HER, known("Tomas keeps\nbees.", None, datetime(2026, 3, 14, 12, tzinfo=UTC)))
-    headings = ExportHeadings(
-        "Known",
-        "Pinned",
-        "Moments",
-        lambda month: f"{month.month}/{month.year}",
-        lambda conversation: conversation.title or "Elsewhere",
-    )
-
-    text = format_markdown(await services.fact_lists.load_timeline(HER), headings, include_others=False)
-    await services.fact_lists.save_text(tmp_path / "kept.md", text)
-
-    assert text == "# Known\n\n## 3/2026\n\n### Elsewhere\n\n- Tomas keeps bees. (2026-03-14)\n"
-    assert (tmp_path / "kept.md").read_text(encoding="utf-8") == text
 
 
 def test_of_a_long_message_the_part_is_shown_that_says_the_fact():

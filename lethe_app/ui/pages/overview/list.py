@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
+from datetime import datetime
 from enum import Enum
 from uuid import UUID
 
 from PySide6.QtCore import QRect, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFocusEvent, QFont, QFontMetrics, QKeyEvent, QPainter
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QKeyEvent, QPainter
 from PySide6.QtWidgets import QStyleOptionViewItem
 
 from lethe_app.domain.memory import MemoryUnit
@@ -42,9 +43,14 @@ class TimelineRow(Line):
     moment: MemoryUnit | None = None
 
     @property
-    def record_id(self) -> UUID | None:
+    def record_key(self) -> Hashable | None:
         """Id of the fact or key moment; None for other rows."""
         return self.item.fact.guid if self.item is not None else self.moment.guid if self.moment is not None else None
+
+    @property
+    def when(self) -> datetime | None:
+        """Time of the fact or key moment, in the local time zone; None for other rows."""
+        return self.item.when if self.item is not None else self.moment.added.astimezone() if self.moment is not None else None
 
     @property
     def can_open(self) -> bool:
@@ -70,29 +76,6 @@ class TimelineList(LineList[TimelineRow]):
         self.setBatchSize(200)
         self.setWordWrap(True)
 
-    def focusInEvent(self, event: QFocusEvent) -> None:
-        super().focusInEvent(event)
-        if event.reason() is not Qt.FocusReason.MouseFocusReason:
-            self.move_to_first()
-
-    def fill_rows(self, rows: Sequence[TimelineRow]) -> None:
-        """Show other rows. The fact or key moment that was current stays so; if it is gone, the next one is, or the last."""
-        number, row = self.currentIndex().row(), self.current_line
-        self.fill(rows)
-        if row is not None:
-            lines = [place for place, other in enumerate(rows) if other.kind is TimelineRowKind.LINE]
-            same = [place for place in lines if row.record_id and rows[place].record_id == row.record_id]
-            candidates = [*same, *(place for place in lines if place >= number), *lines[-1:]]
-            self.select_line(candidates[0] if candidates else -1)
-        elif self.hasFocus():
-            self.move_to_first()
-
-    def move_to_first(self) -> None:
-        """Move to the first fact or key moment unless a row is current, so that it is visible where the focus is."""
-        first = next((number for number, row in enumerate(self.lines) if row.kind is TimelineRowKind.LINE), None)
-        if first is not None and not self.currentIndex().isValid():
-            self.select_line(first)
-
     def keyPressEvent(self, event: QKeyEvent) -> None:
         row = self.current_line
         signals = {Qt.Key.Key_F2: self.edit_requested, Qt.Key.Key_Delete: self.forget_requested}
@@ -107,8 +90,6 @@ class _Painter(LinePainter):
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         row, width = index.data(LINE_ROLE), self._view.viewport().width()
-        if not isinstance(row, TimelineRow):
-            return QSize(width, 0)
         metrics = QFontMetrics(self._row_font(option.font, row.kind))
         if row.kind is TimelineRowKind.MONTH:
             return QSize(width, metrics.height() + SPACE_6 + SPACE_2)
@@ -155,9 +136,7 @@ class _Painter(LinePainter):
         return QFontMetrics(self._small_font(font)).horizontalAdvance(row.day)
 
     def _row_font(self, font: QFont, kind: TimelineRowKind) -> QFont:
-        row_font = QFont(font)
-        if kind is TimelineRowKind.LINE:
-            row_font.setPixelSize(self._theme.prose_size)
+        row_font = self._prose_font(font) if kind is TimelineRowKind.LINE else QFont(font)
         if kind is TimelineRowKind.MONTH:
             row_font.setPixelSize(font.pixelSize() + 4)
             row_font.setWeight(QFont.Weight.DemiBold)
@@ -169,17 +148,14 @@ class _Painter(LinePainter):
         return small_font
 
 
-def filter_rows(rows: Sequence[TimelineRow], query: str) -> Iterator[TimelineRow]:
-    """Yield the facts that contain all words, with the headings above them."""
-    query_words, pending_headings = query.casefold().split(), list[TimelineRow]()
+def filter_rows(rows: Iterable[TimelineRow], query: str) -> list[TimelineRow]:
+    """Return the facts and key moments that contain all words, with the headings above them."""
+    words, shown, headings = query.casefold().split(), list[TimelineRow](), list[TimelineRow]()
     for row in rows:
         if row.kind is not TimelineRowKind.LINE:
-            pending_headings = (
-                [row]
-                if row.kind is TimelineRowKind.MONTH
-                else [*(each for each in pending_headings if each.kind is TimelineRowKind.MONTH), row]
-            )
-        elif all(word in row.text.casefold() for word in query_words):
-            yield from pending_headings
-            pending_headings = []
-            yield row
+            # A heading ends what stood below the one before of its kind, and a month what stood below a conversation.
+            headings = [*(each for each in headings if each.kind.value < row.kind.value), row]
+        elif all(word in row.text.casefold() for word in words):
+            shown += [*headings, row]
+            headings = []
+    return shown

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
+from itertools import groupby
+from operator import attrgetter
+from uuid import UUID
 
 from PySide6.QtCore import QCoreApplication, QDate, QLocale, QPoint, Qt
 from PySide6.QtWidgets import QApplication, QWidget
@@ -14,14 +17,7 @@ from lethe_app.errors import StorageError
 from lethe_app.services.memory.facts import FactService
 from lethe_app.services.memory.service import MemoryService
 from lethe_app.services.search.fact_lists import FactLists
-from lethe_app.services.search.timeline import (
-    ExportHeadings,
-    Timeline,
-    TimelineConversation,
-    TimelineItem,
-    TimelineMonth,
-    format_markdown,
-)
+from lethe_app.services.search.timeline import Timeline, TimelineConversation, TimelineItem
 from lethe_app.services.sessions.editing import FactAbsence, FactExtraction
 from lethe_app.services.sessions.service import SessionService
 from lethe_app.ui.core.formatting import format_count, format_session_title
@@ -121,7 +117,8 @@ class OverviewPage(ReloadingPage):
 
     def _update_rows(self) -> None:
         name = self._timeline.persona
-        self.fact_list.fill_rows(list(filter_rows(list(self._build_rows()), self.search.text())))
+        rows = self._build_rows(by_topic=self.by_topic_chip.isChecked(), newest_first=not self.oldest_first_chip.isChecked())
+        self.fact_list.fill(filter_rows(rows, self.search.text()), keeps_place=True)
         count = sum(row.item is not None for row in self.fact_list.lines)
         if self.search.text().strip():
             text = format_count(count, self.tr("{n} fact found"), self.tr("{n} facts found"))
@@ -141,38 +138,50 @@ class OverviewPage(ReloadingPage):
             parts = [format_absence(self._absence), *([moments] if self._absence.keeps_moments else [])]
             self.fact_list.empty_text = " ".join(parts)
 
-    def _build_rows(self) -> Iterator[TimelineRow]:
-        includes_others = self._includes_others
-        if pinned := self._timeline.pinned_items(include_others=includes_others):
-            yield TimelineRow(self.tr("Pinned"), TimelineRowKind.MONTH)
-            yield from (_build_fact_row(item, "d MMM yyyy") for item in pinned)
-        newest_first = not self.oldest_first_chip.isChecked()
-        if self.by_topic_chip.isChecked():
-            if moments := self._timeline.listed_moments(include_others=includes_others, newest_first=newest_first):
-                yield TimelineRow(self.tr("Key moments"), TimelineRowKind.MONTH)
-                for moment in moments:
-                    yield self._build_moment_row(moment, "d MMM yyyy")
-            topics = self._timeline.group_by_kind(include_others=includes_others, newest_first=newest_first)
+    def _build_rows(self, *, by_topic: bool, newest_first: bool) -> Iterator[TimelineRow]:
+        """Yield the pinned facts, and the others with the key moments by topic or by month, below their headings."""
+        timeline, includes_others = self._timeline, self._includes_others
+        pinned = timeline.pinned_items(include_others=includes_others)
+        yield from self._build_group(TimelineRowKind.MONTH, self.tr("Pinned"), pinned)
+        if by_topic:
+            moments = timeline.listed_moments(include_others=includes_others, newest_first=newest_first)
+            yield from self._build_group(TimelineRowKind.MONTH, self.tr("Key moments"), moments)
+            topics = timeline.group_by_kind(include_others=includes_others, newest_first=newest_first)
             for kind, items in topics.items():
-                yield TimelineRow(format_kind(kind), TimelineRowKind.MONTH)
-                yield from (_build_fact_row(item, "d MMM yyyy") for item in items)
+                yield from self._build_group(TimelineRowKind.MONTH, format_kind(kind), items)
             return
-        for month in self._timeline.group_by_month(include_others=includes_others, newest_first=newest_first):
-            yield TimelineRow(_format_month(month), TimelineRowKind.MONTH)
-            if month.moments:
-                yield TimelineRow(self.tr("Key moments"), TimelineRowKind.TALK)
-                yield from (self._build_moment_row(moment) for moment in month.moments)
-            for conversation in month.conversations:
-                yield TimelineRow(self._conversation_title(conversation), TimelineRowKind.TALK, session=conversation.session)
-                yield from map(_build_fact_row, conversation.items)
+        for month in timeline.group_by_month(include_others=includes_others, newest_first=newest_first):
+            title = QLocale().toString(QDate(month.year, month.month, 1), "MMMM yyyy")
+            yield TimelineRow(title, TimelineRowKind.MONTH)
+            yield from self._build_group(TimelineRowKind.TALK, self.tr("Key moments"), month.moments)
+            for one in month.conversations:
+                yield from self._build_group(TimelineRowKind.TALK, self._conversation_title(one), one.items, one.session)
 
-    def _build_moment_row(self, moment: MemoryUnit, date_format: str = "d MMM") -> TimelineRow:
-        """Return the row of a key moment, with the day on which a newer fact replaced what it states."""
+    def _build_group(
+        self,
+        kind: TimelineRowKind,
+        title: str,
+        records: Sequence[TimelineItem | MemoryUnit],
+        session: UUID | None = None,
+    ) -> Iterator[TimelineRow]:
+        """Yield a heading and the rows of facts or key moments below it, if there are any."""
+        if records:
+            yield TimelineRow(title, kind, session=session)
+        date_format = "d MMM" if kind is TimelineRowKind.TALK else "d MMM yyyy"  # the year is that of the month
+        for record in records:
+            if isinstance(record, TimelineItem):
+                day, text = _format_day(record.when, date_format), record.fact.fact
+                yield TimelineRow(" ".join(text.split()), day=day, item=record, session=record.session)
+            else:
+                yield TimelineRow(" ".join(record.content.split()), day=self._format_period(record, date_format), moment=record)
+
+    def _format_period(self, moment: MemoryUnit, date_format: str) -> str:
+        """Return the day of a key moment, and that on which a newer fact replaced what it states."""
         began, end = moment.added.astimezone(), self._timeline.end_of(moment)
         day = _format_day(began, date_format)
-        if end is not None and end.date() > began.date():
-            day = self.tr("{day}, until {end}").format(day=day, end=_format_day(end, date_format))
-        return TimelineRow(" ".join(moment.content.split()), day=day, moment=moment)
+        if end is None or end.date() <= began.date():
+            return day
+        return self.tr("{day}, until {end}").format(day=day, end=_format_day(end, date_format))
 
     def _conversation_title(self, conversation: TimelineConversation) -> str:
         if conversation.session is None:
@@ -235,10 +244,15 @@ class OverviewPage(ReloadingPage):
 
     @property
     def markdown(self) -> str:
-        """All facts as Markdown."""
-        title = self.tr("What {name} remembers about me").format(name=self._timeline.persona)
-        headings = ExportHeadings(title, self.tr("Pinned"), self.tr("Key moments"), _format_month, self._conversation_title)
-        return format_markdown(self._timeline, headings, include_others=self._includes_others)
+        """All facts and key moments as Markdown, oldest first."""
+        text = "# " + self.tr("What {name} remembers about me").format(name=self._timeline.persona) + "\n"
+        marks = {TimelineRowKind.MONTH: "##", TimelineRowKind.TALK: "###"}
+        for kind, rows in groupby(self._build_rows(by_topic=False, newest_first=False), attrgetter("kind")):
+            if kind is TimelineRowKind.LINE:
+                text += "\n" + "".join(f"- {row.text} ({row.when:%Y-%m-%d})\n" for row in rows)
+            else:
+                text += "".join(f"\n{marks[kind]} {row.text}\n" for row in rows)
+        return text
 
     def copy_facts(self) -> None:
         """Copy all facts to the clipboard as Markdown."""
@@ -254,15 +268,6 @@ class OverviewPage(ReloadingPage):
         if path is not None:
             await self._fact_lists.save_text(path, self.markdown)
             self._context.notifier.notify(self.tr("Saved as {file}.").format(file=path.name))
-
-
-def _format_month(month: TimelineMonth) -> str:
-    return QLocale().toString(QDate(month.year, month.month, 1), "MMMM yyyy")
-
-
-def _build_fact_row(item: TimelineItem, date_format: str = "d MMM") -> TimelineRow:
-    day = _format_day(item.when, date_format)
-    return TimelineRow(" ".join(item.fact.fact.split()), TimelineRowKind.LINE, day, item, item.session)
 
 
 def _format_day(moment: datetime, date_format: str) -> str:

@@ -23,7 +23,7 @@ from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.core.routes import DocumentsRoute, FactsRoute, MemoriesRoute, Route, SearchRoute, WorldsRoute
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.page import Page
-from lethe_app.ui.pages.search.results import ResultGroup, ResultLine, ResultList
+from lethe_app.ui.pages.search.results import ResultLine, ResultList
 from lethe_app.ui.widgets.buttons import build_chip
 from lethe_app.ui.widgets.fields import NoWheelComboBox
 from lethe_app.ui.widgets.flow_layout import FlowLayout
@@ -131,36 +131,27 @@ class SearchPage(Page):
     def _search_or_open(self) -> None:
         """Open the selected result. If those of the whole text are not on display yet, search first."""
         if self._search_timer.isActive() or self._is_outdated:
-            self._search_timer.stop()
-            self._context.tasks.start_task(self._search_and_open(self.search.text()), key=TASK_KEY)
+            self._start_search(opens_result=True)
         elif self.result_list.current is not None:
             self.open_hit(self.result_list.current)
 
-    async def _search_and_open(self, text: str) -> None:
-        await self._search(text)
-        if self.result_list.current is not None:
-            self.open_hit(self.result_list.current)
-
-    def _start_search(self) -> None:
+    def _start_search(self, *, opens_result: bool = False) -> None:
         self._search_timer.stop()
-        self._context.tasks.start_task(self._search(self.search.text()), key=TASK_KEY)
+        self._context.tasks.start_task(self._search(self.search.text(), opens_result=opens_result), key=TASK_KEY)
 
-    async def _search(self, text: str) -> None:
+    async def _search(self, text: str, *, opens_result: bool) -> None:
         self._is_outdated = True
         hits: list[SearchHit] = []
-        persona = str(self.persona_selector.currentData() or "")
+        persona, open_session = str(self.persona_selector.currentData() or ""), self._current_session
         if self.by_meaning_chip.isChecked() and text.strip():
-            current_persona_id = self._current_session.persona_id if self._current_session is not None else ""
-            persona_ids = sorted(
-                self._names, key=lambda name: name != current_persona_id
-            )  # whom the user talks with is asked first
-            asked = ([persona], ()) if persona else (persona_ids, self._worlds)
+            open_persona = open_session.persona_id if open_session is not None else ""
+            personas = sorted(self._names, key=lambda name: name != open_persona)  # whom the user talks with is asked first
+            asked = ([persona], ()) if persona else (personas, self._worlds)
             hits = await self._search_service.search_by_meaning(text, *asked)
             self._show_hits(hits)
         elif text.strip():
-            session = (
-                self._current_session.guid if self.this_session_chip.isChecked() and self._current_session is not None else None
-            )
+            is_here = self.this_session_chip.isChecked()
+            session = open_session.guid if is_here and open_session is not None else None
             hits = await self._search_words(text, persona, session)
             if not hits and (corrected := await self._search_service.correct_spelling(text)):
                 hits = await self._search_words(corrected, persona, session)
@@ -171,6 +162,8 @@ class SearchPage(Page):
             self._show_hits([])
         if text.strip():
             announce(self.hint, self.hint.text() or self.result_list.empty_text)
+        if opens_result and self.result_list.current is not None:
+            self.open_hit(self.result_list.current)
 
     async def _search_words(self, text: str, persona: str, session: UUID | None) -> list[SearchHit]:
         """Search by words and show the hits as they are found; what was found before stays until then."""
@@ -183,70 +176,66 @@ class SearchPage(Page):
 
     def _show_hits(self, hits: list[SearchHit]) -> None:
         self._is_outdated = False
-        lines = [line for group in self._group_hits(hits) for line in self._build_lines(group)]
         has_query = bool(self.search.text().strip())
         no_results_text = self.tr("No results. Try fewer words or turn on “By meaning”.")
         self.result_list.empty_text = no_results_text if has_query else self._empty_text
-        self.result_list.show_lines(lines)
+        self.result_list.fill([line for group in self._group_hits(hits) for line in self._build_lines(group)])
         self.hint.setText(self._summary_text(hits) if hits else "")
 
     def _summary_text(self, hits: list[SearchHit]) -> str:
-        result_count = format_count(len(hits), self.tr("{n} result"), self.tr("{n} results"))
-        session_count = len({hit.session for hit in hits if hit.session is not None})
-        sessions_text = format_count(session_count, self.tr("{n} conversation"), self.tr("{n} conversations"))
-        summary = (
-            self.tr("{places} in {conversations}").format(places=result_count, conversations=sessions_text)
-            if session_count
-            else result_count
-        )
         if len(hits) >= MAX_HITS and not self.by_meaning_chip.isChecked():
             return self.tr("First {n} results; add words to narrow the search").format(n=len(hits))
+        summary = format_count(len(hits), self.tr("{n} result"), self.tr("{n} results"))
+        if session_count := len({hit.session for hit in hits if hit.session is not None}):
+            conversations = format_count(session_count, self.tr("{n} conversation"), self.tr("{n} conversations"))
+            summary = self.tr("{places} in {conversations}").format(places=summary, conversations=conversations)
         return f"{summary} · {self.tr('Enter opens the result')}"
 
     # how it is shown
 
-    def _group_hits(self, hits: Iterable[SearchHit]) -> list[ResultGroup]:
+    def _group_hits(self, hits: Iterable[SearchHit]) -> list[list[SearchHit]]:
         """Group the hits by conversation, world or document: those with the whole words first, among them the open
         conversation, then the newest; by meaning in the order of the hits.
         """
-        hits_by_group: dict[tuple[str, UUID | None, str, UUID | None], list[SearchHit]] = {}
+        by_place: dict[tuple[str, UUID | None, str, UUID | None], list[SearchHit]] = {}
         for hit in hits:
-            hits_by_group.setdefault((hit.persona_id, hit.session, hit.world, hit.document), []).append(hit)
-        groups = [self._build_group(persona, session, some) for (persona, session, *_place), some in hits_by_group.items()]
+            by_place.setdefault((hit.persona_id, hit.session, hit.world, hit.document), []).append(hit)
+        groups = list(by_place.values())
         if not self.by_meaning_chip.isChecked():
-            groups.sort(key=lambda group: group.when, reverse=True)
-            groups.sort(key=lambda group: not group.is_open_session)
-            groups.sort(key=lambda group: not group.hits[0].is_exact)
+            for group in groups:
+                group.sort(key=lambda hit: (hit.kind is HitKind.MESSAGE, hit.when), reverse=group[0].session is None)
+                group.sort(key=lambda hit: not hit.is_exact)
+            groups.sort(key=lambda group: max(hit.when for hit in group), reverse=True)
+            groups.sort(key=lambda group: (not group[0].is_exact, not self._is_in_open_session(group[0])))
         return groups
 
-    def _build_group(self, persona_id: str, session: UUID | None, hits: list[SearchHit]) -> ResultGroup:
-        name, when = self._names.get(persona_id, persona_id.capitalize()), max(hit.when for hit in hits)
-        if not self.by_meaning_chip.isChecked():
-            hits = sorted(hits, key=lambda hit: (hit.kind is HitKind.MESSAGE, hit.when), reverse=session is None)
-            hits.sort(key=lambda hit: not hit.is_exact)
-        if hits[0].world:
-            return ResultGroup(self.tr("World · {name}").format(name=hits[0].title), "", when, None, hits)
-        if hits[0].document is not None:
-            title = self.tr("Document · {name}").format(name=hits[0].title)
-            return ResultGroup(title, self._name_document_owner(persona_id), when, None, hits)
-        if session is None:
-            return ResultGroup(self.tr("Memories of {name}").format(name=name), "", when, None, hits)
-        is_open_session = self._current_session is not None and session == self._current_session.guid
-        title = format_session_title(next((hit.title for hit in hits if hit.title), ""))
-        days = sorted({format_date(hit.when.timestamp()): hit.when for hit in hits}.values())
-        date_range = format_date(days[0].timestamp())
-        if len(days) > 1:
-            date_range = self.tr("{first} to {last}").format(first=date_range, last=format_date(days[-1].timestamp()))
-        detail = self.tr("this conversation") if is_open_session else f"{name} · {date_range}"
-        return ResultGroup(title, detail, when, session, hits, is_open_session)
+    def _is_in_open_session(self, hit: SearchHit) -> bool:
+        return self._current_session is not None and hit.session == self._current_session.guid
 
-    def _name_document_owner(self, owner: str) -> str:
-        worlds = {owner_of_world(world): self.tr("World · {name}").format(name=name) for world, name in self._worlds.items()}
-        return worlds.get(owner) or self._names.get(owner, owner.capitalize())
+    def _build_lines(self, group: list[SearchHit]) -> list[ResultLine]:
+        """Return the heading of a group, and its hits."""
+        title, detail = self._format_heading(group)
+        lines = (ResultLine(hit.text, partial(self._hit_detail, hit), hit) for hit in group)
+        return [ResultLine(title, lambda: detail), *lines]
 
-    def _build_lines(self, group: ResultGroup) -> list[ResultLine]:
-        hit_lines = (ResultLine(hit.text, partial(self._hit_detail, hit), hit) for hit in group.hits)
-        return [ResultLine(group.title, lambda: group.detail), *hit_lines]
+    def _format_heading(self, group: list[SearchHit]) -> tuple[str, str]:
+        """Return the title of a group, and what stands beside it, such as the persona and the dates."""
+        hit = group[0]
+        name = self._names.get(hit.persona_id, hit.persona_id.capitalize())
+        if hit.world:
+            return self.tr("World · {name}").format(name=hit.title), ""
+        if hit.document is not None:
+            world = next((self._worlds[key] for key in self._worlds if owner_of_world(key) == hit.persona_id), "")
+            owner = self.tr("World · {name}").format(name=world) if world else name
+            return self.tr("Document · {name}").format(name=hit.title), owner
+        if hit.session is None:
+            return self.tr("Memories of {name}").format(name=name), ""
+        title = format_session_title(next((one.title for one in group if one.title), ""))
+        if self._is_in_open_session(hit):
+            return title, self.tr("this conversation")
+        first, last = (format_date(pick(one.when for one in group).timestamp()) for pick in (min, max))
+        dates = first if first == last else self.tr("{first} to {last}").format(first=first, last=last)
+        return title, f"{name} · {dates}"
 
     def _hit_detail(self, hit: SearchHit) -> str:
         moment = format_date_time(hit.when)

@@ -5,10 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from datetime import datetime
-from uuid import UUID
 
 from PySide6.QtCore import QPointF, QRect, QSize, Qt, Signal
 from PySide6.QtGui import (
@@ -69,20 +67,6 @@ HIT_LINES = 2
 
 
 @dataclass(frozen=True)
-class ResultGroup:
-    """Conversation, world, or memories of a persona with hits."""
-
-    title: str
-    detail: str
-    """Subtitle, such as the persona and the dates."""
-    when: datetime
-    session: UUID | None
-    hits: Sequence[SearchHit]
-    is_open_session: bool = False
-    """True if it is the conversation that is open."""
-
-
-@dataclass(frozen=True)
 class ResultLine(Line):
     """Line of the list: a hit, or a heading."""
 
@@ -93,6 +77,10 @@ class ResultLine(Line):
     @property
     def detail(self) -> str:
         return self.build_detail()
+
+    @property
+    def record_key(self) -> Hashable | None:
+        return self.hit
 
     @property
     def can_open(self) -> bool:
@@ -118,20 +106,8 @@ class ResultList(LineList[ResultLine]):
         """The selected hit."""
         return self.current_line.hit if self.current_line is not None else None
 
-    def show_lines(self, lines: Sequence[ResultLine]) -> None:
-        """Show lines; the selection stays on its hit, or moves to the first one."""
-        previous = self.current
-        self.fill(lines)
-        hit_rows = [index for index, line in enumerate(lines) if line.hit is not None]
-        first = hit_rows[0] if hit_rows else None
-        row_to_select = next((index for index in hit_rows if previous is not None and lines[index].hit == previous), first)
-        if row_to_select is not None:
-            self.select_line(row_to_select)
-            if row_to_select == first:
-                self.scrollToTop()
-
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        first = next((row for row, line in enumerate(self.lines) if line.hit is not None), 0)
+        first = next((row for row, line in enumerate(self.lines) if line.can_open), 0)
         if event.key() == Qt.Key.Key_Up and self.currentIndex().row() <= first:
             self.up_pressed.emit()
         else:
@@ -146,7 +122,7 @@ class _Painter(LinePainter):
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         line, width = index.data(LINE_ROLE), self._view.viewport().width()
         height = QFontMetrics(option.font).lineSpacing()
-        if isinstance(line, ResultLine) and line.hit is None:
+        if not line.can_open:
             return QSize(width, height + SPACE_6)
         return QSize(width, height + HIT_LINES * self._line_height(option.font) + 2 * SPACE_2 + SPACE_1)
 
@@ -181,14 +157,9 @@ class _Painter(LinePainter):
         layout.setTextOption(direction_option(text))
         formats = []
         for start, length in marks:
-            format_range = QTextLayout.FormatRange()
-            begin = utf16_length(text[:start])
-            format_range.start, format_range.length, format_range.format = (
-                begin,
-                utf16_length(text[: start + length]) - begin,
-                mark,
-            )
-            formats.append(format_range)
+            part = QTextLayout.FormatRange()
+            part.start, part.length, part.format = utf16_length(text[:start]), utf16_length(text[start : start + length]), mark
+            formats.append(part)
         layout.setFormats(formats)
         layout.beginLayout()
         for number in range(HIT_LINES):
@@ -210,11 +181,6 @@ class _Painter(LinePainter):
                 painter.drawText(QPointF(area.topLeft()) + end, "…")
         layout.endLayout()
         layout.draw(painter, QPointF(area.topLeft()))
-
-    def _prose_font(self, font: QFont) -> QFont:
-        prose_font = QFont(font)
-        prose_font.setPixelSize(self._theme.prose_size)
-        return prose_font
 
     def _line_height(self, font: QFont) -> int:
         return QFontMetrics(self._prose_font(font)).height() + 1
