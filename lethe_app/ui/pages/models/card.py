@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QCheckBox, QFormLayout, QLabel, QProgressBar, QWid
 
 from lethe_app.config.options import ModelChoices
 from lethe_app.domain.model import ModelFile
-from lethe_app.services.events import ModelLoading, ModelReady, ModelState
+from lethe_app.services.events import ModelLoading, ModelReady
 from lethe_app.services.extraction.qualification import Qualification
 from lethe_app.services.library import Library
 from lethe_app.services.models.downloads import Downloads
@@ -85,37 +85,34 @@ class ModelCard(CardColumn):
         self._is_advanced = False
         self._overrides = ModelChoices()
         """Settings of the model on display as in the form; they may not be stored yet."""
-        self._unsubscribers = [
-            services.models.changed.add(self._show_state),
-            services.qualification.changed.add(lambda _verdict: self._update_memory_label()),
-            *embedder_use.follow(self._update_memory_label),
+        self.unsubscribers = [
+            listeners.add(lambda _change: self.refresh())
+            for listeners in (services.models.changed, services.qualification.changed, *embedder_use.listeners)
         ]
-
-    def close_card(self) -> None:
-        for unsubscribe in self._unsubscribers:
-            unsubscribe()
+        """Functions that end the following of services; the page calls them."""
 
     def _is_shown(self, model: ModelFile) -> bool:
         return self._entry is not None and self._entry.model.path == model.path
 
     def show_model(self, entry: ModelEntry) -> None:
         """Show a model; if it is on display already, only its memory estimate is updated."""
-        if self._is_shown(entry.model):
-            self._show_fit(entry)
+        is_same, self._entry = self._is_shown(entry.model), entry
+        if is_same:
+            self._show_fit()
             return
         self._overrides = self._services.preferences.current.model_choices.get(entry.model.path.name, ModelChoices())
         self._form = None
         # The commands refer to the form of the model shown before.
         self._undo_stack.clear()
         self.clear_cards()
-        self._build_card(entry)
+        self._build_card(entry.model)
         self._spawn(self._build_overrides_form(entry.model), "model choices")
 
-    def _build_card(self, entry: ModelEntry) -> None:
-        card, column = create_card(entry.model.name)
+    def _build_card(self, model: ModelFile) -> None:
+        card, column = create_card(model.name)
         self.fit_label = create_text_label("")
         self.memory_label, self.format_label = build_small_label(""), build_small_label("")
-        self.progress_bar = QProgressBar()
+        self.progress_bar = QProgressBar(maximum=1000)
         self.progress_bar.setTextVisible(False)
         self.progress_bar.setAccessibleName(self.tr("Loading"))
         self.trust_check = QCheckBox(self.tr("Trust this model anyway"))
@@ -124,19 +121,17 @@ class ModelCard(CardColumn):
         for widget in (self.fit_label, self.progress_bar, self.memory_label, self.format_label, self.trust_check):
             column.addWidget(widget)
         buttons = FlowLayout(spacing=SPACE_2)
-        self.load_button = build_button(self.tr("Load model"), lambda: self.load_model(entry.model), primary=True)
+        self.load_button = build_button(slot=lambda: self.load_model(model), primary=True)
         self.unload_button = build_button(self.tr("Unload model"), lambda: self._spawn(self._services.models.unload()))
         self.test_button = build_button(self.tr("Test format"), lambda: self._spawn(self._test_format(), "try"))
         for button in (self.load_button, self.unload_button, self.test_button):
             buttons.addWidget(button)
         column.addLayout(buttons)
-        column.addWidget(_create_metadata_table(model_metadata(entry.model)))
-        self.technical_table = _create_metadata_table(technical_metadata(entry.model))
+        column.addWidget(_create_metadata_table(model_metadata(model)))
+        self.technical_table = _create_metadata_table(technical_metadata(model))
         column.addWidget(self.technical_table)
         self.add_widget(card)
-        self._show_fit(entry)
-        self._update_advanced()
-        self._show_state(self._services.models.state)
+        self.refresh()
 
     async def _build_overrides_form(self, model: ModelFile) -> None:
         if model.is_embedding:
@@ -153,34 +148,21 @@ class ModelCard(CardColumn):
         self._form.show_values(dict(self._overrides))
         self._form.changed.connect(lambda name, value: self._change_setting(model, name, value))
         self.add_widget(self._form)
-        self._update_advanced()
+        self._show_advanced_rows()
 
     def show_advanced(self, *, is_on: bool) -> None:
         """Show or hide what few people need: technical metadata, the format test and most settings."""
         self._is_advanced = is_on
-        self._update_advanced()
+        self.refresh()
 
-    def _update_advanced(self) -> None:
-        if self._entry is None:
-            return
-        self.technical_table.setVisible(self._is_advanced)
-        self._show_fit(self._entry)
-        self._update_format_test()
-        if self._form is not None:
-            for name in self._form.field_names:
-                is_changed = getattr(self._overrides, name) is not None
-                self._form.set_row_visible(name, self._is_advanced or is_changed or name in BASIC_SETTINGS)
+    def _show_advanced_rows(self) -> None:
+        for name in self._form.field_names if self._form is not None else ():
+            is_changed = getattr(self._overrides, name) is not None
+            self._form.set_row_visible(name, self._is_advanced or is_changed or name in BASIC_SETTINGS)
 
-    def _update_format_test(self) -> None:
-        """Show the format and its test of the loaded model."""
-        is_shown = self._is_advanced and not self.unload_button.isHidden()
-        self.format_label.setVisible(is_shown)
-        self.test_button.setVisible(is_shown)
-
-    def _show_fit(self, entry: ModelEntry) -> None:
-        self._entry = entry
-        if not entry.model.is_embedding:
-            self.fit_label.setText(format_fit(entry.fit, entry.speed, is_detailed=self._is_advanced))
+    def _show_fit(self) -> None:
+        if self._entry is not None:
+            self.fit_label.setText(format_fit(self._entry.fit, self._entry.speed, is_detailed=self._is_advanced))
 
     # Settings for this model.
 
@@ -225,52 +207,46 @@ class ModelCard(CardColumn):
 
     async def _use_embedder(self, path: str) -> None:
         await self._embedder_use.use_model(path)
-        self._update_memory_label()
+        self.refresh()
 
-    def _show_state(self, state: ModelState) -> None:
-        """Show the loading progress, and the actions for the loaded model."""
+    def refresh(self) -> None:
+        """Show what can be done with the model now: an embedding model is only used for memory search or not, a chat model is
+        loaded and unloaded, and tested for what it may write once it is loaded.
+        """
         if self._entry is None:
             return
-        if self._entry.model.is_embedding:
-            self._show_embedder_state()
-            return
-        is_loaded = isinstance(state, ModelReady) and self._is_shown(state.model.file)
-        self.progress_bar.setVisible(isinstance(state, ModelLoading))
+        model, state, verdict = self._entry.model, self._services.models.state, self._services.qualification.verdict
+        is_chat = not model.is_embedding
+        is_loaded = is_chat and isinstance(state, ModelReady) and self._is_shown(state.model.file)
+        is_loading = is_chat and isinstance(state, ModelLoading)
+        needs_trust = verdict is not None and (verdict.trusted_anyway or not verdict.is_passed)
+        for widget, is_visible in (
+            (self.fit_label, is_chat),
+            (self.progress_bar, is_loading),
+            (self.memory_label, is_loaded or not is_chat),
+            (self.format_label, is_loaded and self._is_advanced),
+            (self.trust_check, is_loaded and needs_trust),
+            (self.unload_button, is_loaded),
+            (self.test_button, is_loaded and self._is_advanced),
+            (self.technical_table, self._is_advanced),
+        ):
+            widget.setVisible(is_visible)
+        self._show_fit()
+        self._show_advanced_rows()
+        load_title = self.tr("Reload model") if is_loaded else self.tr("Load model")
+        self.load_button.setText(load_title if is_chat else self.tr("Use for memory search"))
+        self.load_button.setEnabled(not is_loading if is_chat else not self._embedder_use.is_used(model))
         if isinstance(state, ModelLoading):
-            self.progress_bar.setRange(0, 1000)
             self.progress_bar.setValue(round(state.fraction * 1000))
-        self.load_button.setText(self.tr("Reload model") if is_loaded else self.tr("Load model"))
-        self.load_button.setEnabled(not isinstance(state, ModelLoading))
-        self.unload_button.setVisible(is_loaded)
-        self._update_format_test()
-        self.memory_label.setVisible(is_loaded)
-        self.trust_check.hide()
+        self.trust_check.setChecked(verdict is not None and verdict.trusted_anyway)
         if is_loaded:
-            self._spawn(self._show_format(), "format")
-            self._update_memory_label()
-
-    def _show_embedder_state(self) -> None:
-        """Show the state of an embedding model, which can be neither chatted with nor unloaded."""
-        labels = (self.progress_bar, self.format_label, self.fit_label)
-        for widget in (*labels, self.unload_button, self.test_button, self.trust_check):
-            widget.hide()
-        self.load_button.setText(self.tr("Use for memory search"))
-        self._update_memory_label()
-
-    def _update_memory_label(self) -> None:
-        """Show the qualification of a chat model, or how an embedding model is used for memory search."""
-        model = self._entry.model if self._entry is not None else None
-        if model is None:
-            return
-        if model.is_embedding:
-            self.load_button.setEnabled(not self._embedder_use.is_used(model))
-            self._spawn(self._show_embedder_use(model), "meaning")
-        else:
-            verdict = self._services.qualification.verdict
             self.memory_label.setText(format_qualification(verdict))
-            is_loaded = not self.memory_label.isHidden()
-            self.trust_check.setVisible(is_loaded and verdict is not None and (verdict.trusted_anyway or not verdict.is_passed))
-            self.trust_check.setChecked(verdict is not None and verdict.trusted_anyway)
+        elif not is_chat:
+            self._spawn(self._show_embedder_use(model), "meaning")
+        if not is_loaded:
+            self.format_label.clear()
+        elif not self.format_label.text():  # it may say how a test went
+            self._spawn(self._show_format(), "format")
 
     def _change_trust(self, trusted: bool) -> None:
         self._push(self.trust_check.text(), "trusted", not trusted, trusted, self._save_trust)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import Any
 
 from PySide6.QtCore import QCoreApplication, QLocale
 
 from lethe_app.domain.model import ModelFile
+from lethe_app.services.events import Listeners
 from lethe_app.services.indexing.calibration import Calibration
 from lethe_app.services.indexing.embedder import Embedding, embedder_id_of
 from lethe_app.services.indexing.service import IndexingService
@@ -28,11 +29,8 @@ class EmbedderUse:
     ) -> None:
         self._preferences, self._embedding = preferences, embedding
         self._calibration, self._indexing = calibration, indexing
-
-    def follow(self, on_change: Callable[[], None]) -> list[Callable[[], None]]:
-        """Call `on_change` after each change, and return the functions that end this."""
-        changes = (self._embedding.changed, self._calibration.changed)
-        return [listeners.add(lambda _change: on_change()) for listeners in changes]
+        self.listeners: tuple[Listeners[Any], ...] = (embedding.changed, calibration.changed)
+        """Those who hear of changes of what is said here."""
 
     def is_used(self, model: ModelFile) -> bool:
         """Return whether the embedding model is used for memory search, or was chosen for it and is not loaded yet."""

@@ -129,6 +129,7 @@ class ModelPage(ReloadingPage):
         self.add_button(self.tr("Open file…"), lambda: self._spawn(self._pick_file(), "pick"), "model")
         self.add_button(self.tr("Add folder…"), lambda: self._spawn(self._pick_folder(), "pick"), "folder")
         self._unsubscribers += [
+            *self.card.unsubscribers,
             services.downloads.changed.add(self._on_download_progress),
             services.preferences.changed.add(lambda _settings: self._on_settings_changed()),
             services.models.changed.add(self._on_model_changed),
@@ -177,7 +178,6 @@ class ModelPage(ReloadingPage):
 
     def close_page(self) -> None:
         self._measure_timer.stop()
-        self.card.close_card()
         super().close_page()
 
     # Local models.
