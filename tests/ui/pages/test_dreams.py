@@ -35,7 +35,7 @@ async def dreamt(home: Path, script: Path) -> AsyncIterator[tuple[Scene, DreamPa
         await until(lambda: page.persona_selector.persona_id == "mira" and page.button("Dream now").isEnabled())
         QTest.mouseClick(page.button("Dream now"), Qt.MouseButton.LeftButton)
         looking = asyncio.ensure_future(scene.services.background_runner.run_next_task())
-        await until(lambda: len(page.rows.visible_rows) == 2 and page.detail.change is not None)
+        await until(lambda: len(page.rows.visible_rows) == 2 and page.detail.source is not None)
         await looking
         yield scene, page
 
@@ -63,7 +63,7 @@ async def test_what_is_proposed_is_seen_accepted_and_taken_back(tmp_path: Path, 
 
         show(page, HISTORY)
         assert [one.state for one in page.rows.visible_rows] == [ChangeState.APPLIED]
-        page.table.select_row(page.rows.visible_rows[0].id)
+        page.table.select_row(page.rows.visible_rows[0].key)
         await until(page.buttons.button("Undo change").isVisible)
         click(page.buttons.button("Undo change"))
         await until(lambda: page.rows.visible_rows and page.rows.visible_rows[0].state is ChangeState.REVERTED)
@@ -103,7 +103,7 @@ async def test_what_was_declined_is_left_and_can_be_thought_of_again(tmp_path: P
         click(page.buttons.button("Decline"))
         await until(lambda: len(page.rows.visible_rows) == 1)
         show(page, HISTORY)
-        page.table.select_row(page.rows.visible_rows[0].id)
+        page.table.select_row(page.rows.visible_rows[0].key)
         click(page.buttons.button("Propose again"))
         await until(lambda: page.filters.chips[PENDING].text() == "Pending (2)")
 
@@ -121,7 +121,7 @@ async def test_what_the_user_thought_of_a_reply_leads_to_it(tmp_path: Path, echo
         scene.services.feedback.changed.notify("mira")
         show(page, FEEDBACK)
         await until(lambda: page.rows.visible_rows)
-        page.table.select_row(page.rows.key_of(page.rows.visible_rows[0]))
+        page.table.select_row(page.rows.visible_rows[0].key)
 
         assert page.detail.title.text() == "“Don't do that.”"
         assert page.detail.reason.text() == scene.words[-1]

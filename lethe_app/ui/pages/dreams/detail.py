@@ -110,7 +110,8 @@ class DreamDetail(DetailPane):
     def __init__(self, buttons: QWidget) -> None:
         """Create the pane; `buttons` are those of the commands on a change or a reply."""
         super().__init__(tr("Select an item to see the memories before and after."), MIN_WIDTH, WIDTH)
-        self.change: RecordedChange | None = None
+        self.source: RecordedChange | FeedbackEntry | None = None
+        """What is on display."""
         self.title, self.reason = create_text_label("", "section"), create_text_label("")
         self.state = build_small_label("")
         self.add_card(self.title, self.state, self.reason, buttons)
@@ -122,40 +123,33 @@ class DreamDetail(DetailPane):
         self.field = TextAreaField(tr("New memory text"), 3, 14)
         self.field_help = build_small_label(tr("Edit the text if you like; an edited memory counts as your own."))
 
-    def show_empty_hint(self) -> None:
-        """Show the hint for an empty selection."""
-        self.change = None
-        self.setCurrentIndex(0)
-
-    def show_change(self, change: RecordedChange) -> None:
-        """Show a change. Text being edited is kept as long as the change is the same."""
-        if change == self.change and self.currentIndex():
+    def show_source(self, source: RecordedChange | FeedbackEntry | None) -> None:
+        """Show a change, feedback on a reply, or with None a hint. Text being edited is kept while the change is the same."""
+        if source == self.source:
             return
-        self.change = change
+        self.source = source
+        self.setCurrentIndex(0 if source is None else 1)
+        if isinstance(source, RecordedChange):
+            self._show_change(source)
+        elif source is not None:
+            used = tr("A dream has already used this feedback.") if source.feedback.settled else ""
+            self._show_texts(format_feedback(source.feedback), used, source.text or tr("This reply was deleted."))
+            self._before_card.hide()
+            self._after_card.hide()
+
+    def _show_texts(self, title: str, state: str, reason: str) -> None:
+        for label, text in ((self.title, title), (self.state, state), (self.reason, reason)):
+            label.setText(text)
+            label.setVisible(bool(text))
+
+    def _show_change(self, change: RecordedChange) -> None:
         before, after = ChangedRecords.before(change), ChangedRecords.after(change)
-        is_open = change.state is ChangeState.PROPOSED
-        self.title.setText(format_change_kind(change.what))
-        self.state.setText(format_state(change.state))
-        self.state.setHidden(is_open)
-        self.reason.setText(change_reason(change))
+        is_editable = change.state is ChangeState.PROPOSED and after.guids.isdisjoint(before.guids)
+        self._show_texts(format_change_kind(change.what), format_state(change.state), change_reason(change))
         before_records: list[ChangedRecord] = [*before.memories, *before.facts]
         fill_layout(self._before_column, map(_build_record_widget, before_records))
         self._before_card.setVisible(bool(before.guids))
-        self._show_after(
-            after.valid_records, is_editable=is_open and bool(after.guids) and after.guids.isdisjoint(before.guids)
-        )
-        self.setCurrentIndex(1)
-
-    def show_feedback(self, entry: FeedbackEntry) -> None:
-        """Show the user's feedback on a reply."""
-        self.change = None
-        self.title.setText(format_feedback(entry.feedback))
-        self.state.setText(tr("A dream has already used this feedback.") if entry.feedback.settled else "")
-        self.state.setVisible(entry.feedback.settled)
-        self.reason.setText(entry.text or tr("This reply was deleted."))
-        self._before_card.hide()
-        self._after_card.hide()
-        self.setCurrentIndex(1)
+        self._show_after(after.valid_records, is_editable=is_editable)
 
     def _show_after(self, records: Sequence[ChangedRecord], *, is_editable: bool) -> None:
         # The edit field is reused. Without a parent it is not on display, which `edited_text` relies on.

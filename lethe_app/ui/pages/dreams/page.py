@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
+from operator import attrgetter
+from typing import Any
 from uuid import UUID
 
 from PySide6.QtWidgets import QWidget
@@ -40,7 +43,34 @@ PENDING, HISTORY, FEEDBACK = range(3)
 """Views of the list: pending changes, history of changes, feedback."""
 STATUS = 2
 """Index of the column of the status."""
-DreamRow = RecordedChange | FeedbackEntry
+
+
+@dataclass(frozen=True)
+class DreamRow:
+    """Change, or feedback on a reply, as it is listed."""
+
+    source: RecordedChange | FeedbackEntry
+    key: Any
+    """Id of a change, or the message and position of a reply."""
+    at: datetime
+    text: str
+    message: str
+    """GUID of the message that it leads to; empty if there is none."""
+    action: str = ""
+    state: ChangeState | None = None
+    """State of a change; None for feedback."""
+    feedback: str = ""
+
+
+def build_row(source: RecordedChange | FeedbackEntry) -> DreamRow:
+    """Return what is listed of a change, or of feedback on a reply."""
+    if isinstance(source, RecordedChange):
+        message, action = next(iter(source_messages(source)), ""), format_change_kind(source.what)
+        return DreamRow(source, source.id, source.at, change_title(source), message, action, source.state)
+    feedback, text = source.feedback, " ".join(source.text.split()) or tr("This reply was deleted.")
+    message = str(feedback.message_id) if source.session is not None else ""
+    key = (feedback.message_id, feedback.position)
+    return DreamRow(source, key, feedback.at, text, message, feedback=format_feedback(feedback))
 
 
 class DreamPage(RecordPage[DreamRow]):
@@ -72,8 +102,8 @@ class DreamPage(RecordPage[DreamRow]):
             RecordSpec(
                 name=tr("Dreams"),
                 columns=self._build_columns(),
-                key=_key_of,
-                search_text=_text_of,
+                key=attrgetter("key"),
+                search_text=attrgetter("text"),
                 empty_text=empty_text,
                 filters=[self._build_views(empty_text)],
                 commands=[*self._build_head_commands(), *detail_commands],
@@ -88,33 +118,18 @@ class DreamPage(RecordPage[DreamRow]):
 
     def _build_columns(self) -> list[Column[DreamRow]]:
         def text_colour(row: DreamRow) -> str:
-            is_over = isinstance(row, RecordedChange) and row.state in {ChangeState.DECLINED, ChangeState.REVERTED}
+            is_over = row.state in {ChangeState.DECLINED, ChangeState.REVERTED}
             return self.theme.palette.muted if is_over else ""
 
+        def status(row: DreamRow) -> str:
+            return format_state(row.state) if row.state is not None else ""
+
         return [
-            Column(
-                tr("Action"),
-                lambda row: format_change_kind(row.what) if isinstance(row, RecordedChange) else "",
-                width=104,
-                hides_at=3,
-                is_optional=True,
-            ),
-            Column(tr("Text"), _text_of, width=0, min_width=180, colour=text_colour),
-            Column(
-                tr("Status"),
-                lambda row: format_state(row.state) if isinstance(row, RecordedChange) else "",
-                width=130,
-                hides_at=1,
-                is_optional=True,
-            ),
-            Column(
-                tr("Your feedback"),
-                lambda row: "" if isinstance(row, RecordedChange) else format_feedback(row.feedback),
-                width=260,
-                hides_at=4,
-                is_optional=True,
-            ),
-            Column(tr("Date"), lambda row: format_relative_date(_moment_of(row)), _moment_of, 96, hides_at=2),
+            Column(tr("Action"), attrgetter("action"), width=104, hides_at=3, is_optional=True),
+            Column(tr("Text"), attrgetter("text"), width=0, min_width=180, colour=text_colour),
+            Column(tr("Status"), status, width=130, hides_at=1, is_optional=True),
+            Column(tr("Your feedback"), attrgetter("feedback"), width=260, hides_at=4, is_optional=True),
+            Column(tr("Date"), lambda row: format_relative_date(row.at), attrgetter("at"), 96, hides_at=2),
         ]
 
     def _build_views(self, empty_text: str) -> ChipFilter[DreamRow]:
@@ -125,8 +140,8 @@ class DreamPage(RecordPage[DreamRow]):
         return ChipFilter(
             [
                 Chip(PENDING, tr("Pending"), _is_pending, empty_text=empty_text),
-                Chip(HISTORY, tr("History"), _is_decided, empty_text=empty_text),
-                Chip(FEEDBACK, tr("Your feedback"), lambda row: isinstance(row, FeedbackEntry), empty_text=no_feedback),
+                Chip(HISTORY, tr("History"), lambda row: row.state is not None and not _is_pending(row), empty_text=empty_text),
+                Chip(FEEDBACK, tr("Your feedback"), lambda row: bool(row.feedback), empty_text=no_feedback),
             ],
             Checked.ONE,
             self,
@@ -140,16 +155,23 @@ class DreamPage(RecordPage[DreamRow]):
         ]
 
     def _build_detail_commands(self) -> list[RecordCommand[DreamRow]]:
-        def is_in(state: ChangeState) -> Callable[[DreamRow], bool]:
-            return lambda row: isinstance(row, RecordedChange) and row.state is state
+        decline, propose_again = self._dreams.decline, self._dreams.propose_again
 
-        is_open = is_in(ChangeState.PROPOSED)
+        def run_decline(row: DreamRow) -> None:
+            self.run_undoable(tr("declining a change"), lambda: decline(row.key), lambda: propose_again(row.key))
+
+        def run_propose_again(row: DreamRow) -> None:
+            self.run_undoable(tr("proposing it again"), lambda: propose_again(row.key), lambda: decline(row.key))
+
+        def is_in(state: ChangeState) -> Callable[[DreamRow], bool]:
+            return lambda row: row.state is state
+
         return [
-            single_command(tr("Accept"), self.accept_change, is_shown=is_open, is_primary=True),
-            single_command(tr("Decline"), self.decline_change, is_shown=is_open),
-            single_command(tr("Undo change"), self.revert_change, is_shown=is_in(ChangeState.APPLIED)),
-            single_command(tr("Propose again"), self.propose_again, is_shown=is_in(ChangeState.DECLINED)),
-            single_command(tr("Go to message"), self._open_message, is_shown=lambda row: bool(_message_of(row))),
+            single_command(tr("Accept"), self._accept_change, is_shown=_is_pending, is_primary=True),
+            single_command(tr("Decline"), run_decline, is_shown=_is_pending),
+            single_command(tr("Undo change"), self._revert_change, is_shown=is_in(ChangeState.APPLIED)),
+            single_command(tr("Propose again"), run_propose_again, is_shown=is_in(ChangeState.DECLINED)),
+            single_command(tr("Go to message"), self._open_message, is_shown=lambda row: bool(row.message)),
         ]
 
     def first_focus_widget(self) -> QWidget:
@@ -174,7 +196,8 @@ class DreamPage(RecordPage[DreamRow]):
         ]
         dreamed_at = f"{format_relative_date(runs[0].began)}, {format_time(runs[0].began)}" if runs else ""
         self._last_dream = tr("Last dream: {when}. {what}").format(when=dreamed_at, what=format_result(runs[0])) if runs else ""
-        return [*await self._dreams.changes_of(persona_id), *await self._feedback.list_feedback(persona_id)]
+        changes, feedback = await self._dreams.changes_of(persona_id), await self._feedback.list_feedback(persona_id)
+        return [*map(build_row, changes), *map(build_row, feedback)]
 
     def after_load(self) -> None:
         count = len(self._pending)
@@ -185,15 +208,10 @@ class DreamPage(RecordPage[DreamRow]):
     def apply_filter(self) -> None:
         super().apply_filter()
         if self.table.current_row is None and self.rows.visible_rows:
-            self.table.select_row(_key_of(self.rows.visible_rows[0]))
+            self.table.select_row(self.rows.visible_rows[0].key)
 
     def show_record(self, record: DreamRow | None) -> None:
-        if record is None:
-            self.detail.show_empty_hint()
-        elif isinstance(record, RecordedChange):
-            self.detail.show_change(record)
-        else:
-            self.detail.show_feedback(record)
+        self.detail.show_source(record.source if record is not None else None)
 
     # The task
 
@@ -230,11 +248,10 @@ class DreamPage(RecordPage[DreamRow]):
         except LetheError as error:
             self._context.notifier.report_error(error)
 
-    def accept_change(self, change: DreamRow) -> None:
+    def _accept_change(self, row: DreamRow) -> None:
         """Apply a change, with the text of the field if it differs from the proposed text. Can be undone."""
-        assert isinstance(change, RecordedChange)
-        text = self.detail.edited_text
-        is_edited = bool(text.strip()) and " ".join(text.split()) != change_text(change)
+        change, text = _change_of(row), self.detail.edited_text
+        is_edited = bool(text.strip()) and text.split() != ChangedRecords.after(change).text.split()
 
         async def redo_step() -> None:
             if is_edited:
@@ -245,7 +262,7 @@ class DreamPage(RecordPage[DreamRow]):
 
     def accept_all_changes(self) -> None:
         """Apply all pending changes of the persona; those that are no longer possible are declined. Can be undone."""
-        persona, pending = self.persona_id, [row for row in self._pending if isinstance(row, RecordedChange)]
+        persona, pending = self.persona_id, [_change_of(row) for row in self._pending]
 
         async def redo_step() -> None:
             count = await self._dreams.accept_all(persona)
@@ -261,21 +278,9 @@ class DreamPage(RecordPage[DreamRow]):
         await self._dreams.revert_change(change.id)
         await self._dreams.save_proposal(change)
 
-    def decline_change(self, change: DreamRow) -> None:
-        """Decline a change, so that it is not proposed again. Can be undone."""
-        assert isinstance(change, RecordedChange)
-        redo_step, undo_step = self._dreams.decline, self._dreams.propose_again
-        self.run_undoable(tr("declining a change"), lambda: redo_step(change.id), lambda: undo_step(change.id))
-
-    def propose_again(self, change: DreamRow) -> None:
-        """Make a declined change pending again. Can be undone."""
-        assert isinstance(change, RecordedChange)
-        redo_step, undo_step = self._dreams.propose_again, self._dreams.decline
-        self.run_undoable(tr("proposing it again"), lambda: redo_step(change.id), lambda: undo_step(change.id))
-
-    def revert_change(self, change: DreamRow) -> None:
+    def _revert_change(self, row: DreamRow) -> None:
         """Restore the records as they were before a change. Can be undone."""
-        assert isinstance(change, RecordedChange)
+        change = _change_of(row)
 
         async def redo_revert() -> None:
             await self._dreams.save_proposal(change.model_copy(update={"state": ChangeState.PROPOSED}))
@@ -284,39 +289,14 @@ class DreamPage(RecordPage[DreamRow]):
         self.run_undoable(tr("reverting a change"), lambda: self._dreams.revert_change(change.id), redo_revert)
 
     async def _open_message(self, row: DreamRow) -> None:
-        message = UUID(_message_of(row))
+        message = UUID(row.message)
         self._context.open_session(await self._feedback.session_of(message), message)
 
 
-def change_text(change: RecordedChange) -> str:
-    """Return the whole text of the records after a change, in one line."""
-    return " ".join(ChangedRecords.after(change).text.split())
-
-
-def _key_of(row: DreamRow) -> Hashable:
-    return row.id if isinstance(row, RecordedChange) else (row.feedback.message_id, row.feedback.position)
-
-
-def _moment_of(row: DreamRow) -> datetime:
-    return row.at if isinstance(row, RecordedChange) else row.feedback.at
-
-
-def _text_of(row: DreamRow) -> str:
-    if isinstance(row, RecordedChange):
-        return change_title(row)
-    return " ".join(row.text.split()) or tr("This reply was deleted.")
-
-
-def _message_of(row: DreamRow) -> str:
-    """Return the GUID of the message that a row leads to; empty if there is none."""
-    if isinstance(row, RecordedChange):
-        return next(iter(source_messages(row)), "")
-    return str(row.feedback.message_id) if row.session is not None else ""
-
-
-def _is_decided(row: DreamRow) -> bool:
-    return isinstance(row, RecordedChange) and not _is_pending(row)
+def _change_of(row: DreamRow) -> RecordedChange:
+    assert isinstance(row.source, RecordedChange)
+    return row.source
 
 
 def _is_pending(row: DreamRow) -> bool:
-    return isinstance(row, RecordedChange) and row.state is ChangeState.PROPOSED
+    return row.state is ChangeState.PROPOSED
