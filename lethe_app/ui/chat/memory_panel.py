@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
@@ -19,6 +18,7 @@ from lethe_app.ui.chat.memory_card_parts import (
     connect_with_action,
     create_selectable_label,
 )
+from lethe_app.ui.core.accessibility import chain_focus
 from lethe_app.ui.core.formatting import format_count, format_recall_counts, shorten_text
 from lethe_app.ui.core.icons import render_icon
 from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_2, SPACE_3, SPACE_4, SPACE_8
@@ -218,8 +218,7 @@ class MemoryPanel(QFrame):
             self.mood_line.page_button,
             *(part for part in parts if part.isVisibleTo(self)),
         ]
-        for widget, next_widget in pairwise(stops):
-            QWidget.setTabOrder(widget, next_widget)
+        chain_focus(*stops)
 
     def _format_counts(self, sources: ReplySources) -> str:
         """Return the numbers of memories, world entries and passages of documents in words."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from PySide6.QtCore import QCoreApplication
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QAccessibleEvent
 from PySide6.QtWidgets import QLineEdit, QToolButton, QWidget
@@ -45,3 +47,9 @@ def announce(widget: QWidget, text: str) -> None:
         while (parent := window.parentWidget()) is not None:
             window = parent.window()
         QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(window, text))
+
+
+def chain_focus(*widgets: QWidget) -> None:
+    """Let the Tab key move from each widget to the next."""
+    for widget, next_widget in pairwise(widgets):
+        QWidget.setTabOrder(widget, next_widget)

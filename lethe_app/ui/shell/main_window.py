@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from PySide6 import QtCore
@@ -10,6 +9,7 @@ from PySide6.QtCore import QByteArray, QPoint, QRect, QSettings, QSize, Signal
 from PySide6.QtGui import QCloseEvent, QKeyEvent
 from PySide6.QtWidgets import QAbstractButton, QAbstractScrollArea, QApplication, QMainWindow, QStackedWidget, QWidget
 
+from lethe_app.ui.core.accessibility import chain_focus
 from lethe_app.ui.core.palette import DAY, Palette, choose_palette
 from lethe_app.ui.shell.skeleton import Skeleton
 
@@ -255,8 +255,7 @@ class MainWindow(QMainWindow):
             chat.composer.send_button,
         ]
         stops += [self.memory_panel.prompt_button]
-        for widget, next_widget in pairwise(stops):
-            QWidget.setTabOrder(widget, next_widget)
+        chain_focus(*stops)
 
     def focus_composer(self) -> None:
         """Close the drawer and focus the message box, unless a page covers it."""

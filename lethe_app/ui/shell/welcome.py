@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from itertools import pairwise
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
@@ -25,6 +24,7 @@ from PySide6.QtWidgets import (
 from lethe_app.domain.model import ModelFile
 from lethe_app.services.models.recommendation import READING_SPEED, DownloadAssessment, words_per_second
 from lethe_app.services.models.service import is_starter
+from lethe_app.ui.core.accessibility import chain_focus
 from lethe_app.ui.core.avatars import render_avatar
 from lethe_app.ui.core.formatting import describe_model
 from lethe_app.ui.core.icons import BUTTON_ICON_SIZE, application_icon, load_button_icon, render_icon
@@ -213,8 +213,7 @@ class Welcome(QFrame):
             self.folder_button,
             self.start_button,
         ]
-        for widget, next_widget in pairwise(stops):
-            QWidget.setTabOrder(widget, next_widget)
+        chain_focus(*stops)
         for card in stops:
             if isinstance(card, ChoiceCard):
                 card.setFocusPolicy(Qt.FocusPolicy.StrongFocus if card.isChecked() else Qt.FocusPolicy.ClickFocus)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from datetime import date, datetime
 
-from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, QDate, QLocale, QTime
+from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, QDate, QLocale
 
 from lethe_app.domain.clock import now
 from lethe_app.domain.mood import Feeling, MoodCause, MoodSample
 from lethe_app.services.mood import MoodDimension
-from lethe_app.ui.core.formatting import format_age, format_count
+from lethe_app.ui.core.formatting import format_age, format_count, join_with_and
+from lethe_app.ui.core.labels.dates import format_time
 from lethe_app.ui.core.palette import Palette
 from lethe_app.ui.core.theme import mix_colours
 
@@ -47,12 +48,7 @@ def describe_mood(name: str, dimensions: list[MoodDimension]) -> str:
     adjectives = [format_adjective(dimension) for dimension in notable]
     if not adjectives:
         return ""
-    mood = (
-        adjectives[0]
-        if len(adjectives) == 1
-        else _tr("{some} and {last}").format(some=", ".join(adjectives[:-1]), last=adjectives[-1])
-    )
-    return _tr("{name} feels {mood}").format(name=name, mood=mood)
+    return _tr("{name} feels {mood}").format(name=name, mood=join_with_and(adjectives))
 
 
 def format_cause(feeling: Feeling) -> str:
@@ -77,16 +73,10 @@ def format_change(title: str, samples: list[MoodSample], dimension_id: str) -> s
     return _tr("{dimension} from {first} to {last} of 100").format(dimension=title, first=first, last=last)
 
 
-def format_weekday(day: date, *, weekday: bool = True) -> str:
+def format_weekday(day: date) -> str:
     """Return a date such as “Friday, 27 November”; the year is added only if it is not the current one."""
-    date_format = "d MMMM" if day.year == now().astimezone().year else "d MMMM yyyy"
-    return QLocale().toString(QDate(day.year, day.month, day.day), f"dddd, {date_format}" if weekday else date_format)
-
-
-def format_time_of_day(moment: datetime) -> str:
-    """Return the local time of day."""
-    local = moment.astimezone()
-    return QLocale().toString(QTime(local.hour, local.minute), QLocale.FormatType.ShortFormat)
+    date_format = "dddd, d MMMM" if day.year == now().astimezone().year else "dddd, d MMMM yyyy"
+    return QLocale().toString(QDate(day.year, day.month, day.day), date_format)
 
 
 def format_due_date(moment: datetime) -> str:
@@ -96,7 +86,7 @@ def format_due_date(moment: datetime) -> str:
     relative_day = {0: _tr("Today"), 1: _tr("Tomorrow")}.get(days)
     day = relative_day or (_tr("Due") if days < 0 else format_weekday(local.date()))
     at_midnight = (local.hour, local.minute) == (0, 0)
-    return day if at_midnight or days < 0 else f"{day}, {format_time_of_day(moment)}"
+    return day if at_midnight or days < 0 else f"{day}, {format_time(moment)}"
 
 
 def format_expiry(days: int | None) -> str:

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QCheckBox, QFrame, QLabel, QSlider, QStyle, QWidge
 
 from lethe_app.domain.mood import MoodSample
 from lethe_app.services.mood import MoodDimension
+from lethe_app.ui.core.accessibility import chain_focus
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.core.theme import Theme, mix_colours
 from lethe_app.ui.pages.mind.labels import describe_mood, format_adjective, format_cause, mood_colours
@@ -101,8 +102,8 @@ class MoodRow(QWidget):
 
     value_chosen = Signal(str, float)
 
-    def __init__(self, theme: Theme, dimension: MoodDimension, colour_index: int, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme, dimension: MoodDimension, colour_index: int) -> None:
+        super().__init__()
         self._theme, self.dimension, self._colour_index = theme, dimension, colour_index
         self.title_label = QLabel(dimension.title)
         self.title_label.setProperty("field", True)
@@ -134,19 +135,13 @@ class MoodRow(QWidget):
 
 
 class MoodCard(QFrame):
-    """Card of the mood. It only emits signals; the page carries them out and sets the state of both switches."""
+    """Card of the mood. The page carries out what its switches and buttons say, and sets their state."""
 
     mood_chosen = Signal(str, float)
     """Id of a mood dimension, and the value from 0 to 1 set by the user."""
-    moods_toggled = Signal(bool)
-    """True if the persona is to have moods."""
-    fixed_toggled = Signal(bool)
-    """True if the moods of all personas are to stay fixed."""
-    enable_for_all_requested = Signal()
-    """Moods are to be enabled in the settings, where they are turned off."""
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
         self._theme = theme
         self.rows: dict[str, MoodRow] = {}
         self.setProperty("panel", True)
@@ -154,14 +149,11 @@ class MoodCard(QFrame):
         self.sentence_label = create_text_label("", "hero")
         self.hint = build_small_label("")
         self.enable_for_all_button = build_button(self.tr("Turn on for all personas"))
-        self.enable_for_all_button.clicked.connect(self.enable_for_all_requested)
-        self.turn_on_button = build_button(self.tr("Turn on moods"), lambda: self.moods_toggled.emit(True))
+        self.turn_on_button = build_button(self.tr("Turn on moods"))
         self.moods_check = QCheckBox(self.tr("Moods"))
         self.moods_check.setToolTip(self.tr("Let your messages and the time you are away change the persona's mood"))
-        self.moods_check.clicked.connect(self.moods_toggled)
         self.fixed_check = QCheckBox(self.tr("Fixed mood"))
         self.fixed_check.setToolTip(self.tr("Keep the moods of all personas as they are, unless you change them yourself"))
-        self.fixed_check.clicked.connect(self.fixed_toggled)
         self.plot = MoodPlot(theme)
         self._content = QWidget()
         self._rows_column = build_column(spacing=SPACE_4)
@@ -209,11 +201,9 @@ class MoodCard(QFrame):
         self.rows = {dimension.id: MoodRow(self._theme, dimension, index) for index, dimension in enumerate(dimensions)}
         fill_layout(self._rows_column, self.rows.values())
         # Qt's tab order is the order of creation, and these rows are created after the widgets below them.
-        before: QWidget = self.enable_for_all_button
+        chain_focus(self.enable_for_all_button, *(row.slider for row in self.rows.values()))
         for row in self.rows.values():
             row.value_chosen.connect(self.mood_chosen)
-            QWidget.setTabOrder(before, row.slider)
-            before = row.slider
 
     def apply_theme(self) -> None:
         """Apply the theme's colours."""

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from itertools import pairwise
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFontMetricsF, QHelpEvent, QPainter, QPainterPath, QPaintEvent, QPen
+from PySide6.QtGui import QColor, QFontMetricsF, QHelpEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from lethe_app.domain.mood import MoodSample
@@ -29,8 +28,8 @@ class MoodPlot(QWidget):
     change.
     """
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
         self._theme = theme
         self._dimensions: list[MoodDimension] = []
         self.samples: list[MoodSample] = []
@@ -127,7 +126,7 @@ class MoodPlot(QWidget):
                 pen.setDashPattern([4.0, 2.6])
             painter.setPen(pen)
             painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawPath(smooth_path(points))
+            painter.drawPolyline(points)
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(colour)
             painter.drawEllipse(points[-1], 3.6, 3.6)
@@ -165,12 +164,3 @@ class MoodPlot(QWidget):
             if dimension.id in nearest.values
         ]
         return "\n".join((format_age(nearest.at, self.samples[-1].at), *values))
-
-
-def smooth_path(points: Sequence[QPointF]) -> QPainterPath:
-    """Return a smooth path through all points that does not overshoot: between two points it stays within their heights."""
-    path = QPainterPath(points[0])
-    for start, end in pairwise(points):
-        middle_x = (start.x() + end.x()) / 2
-        path.cubicTo(QPointF(middle_x, start.y()), QPointF(middle_x, end.y()), end)
-    return path

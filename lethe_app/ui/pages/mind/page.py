@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import partial
@@ -200,18 +200,19 @@ class MindPage(ReloadingPage):
         return column
 
     def _connect(self, persona_selector: PersonaSelector) -> None:
-        services, tasks = self._services, self._context.tasks
+        services, tasks, preferences = self._services, self._context.tasks, self._services.preferences
         self.follow(services.moods.changed, services.inner_life.changed, services.sessions.changed)
         self.follow(services.library.changed, services.preferences.changed)
         self.theme.changed.connect(self.mood_card.apply_theme)
         persona_selector.chosen.connect(self._show_persona)
         self.mood_card.mood_chosen.connect(self._set_mood)
-        self.mood_card.moods_toggled.connect(self._set_moods_enabled)
-        self.mood_card.fixed_toggled.connect(
-            lambda on: self._set_preference(self.tr("changing fixed mood"), "static_mood", value=on)
+        self.mood_card.moods_check.clicked.connect(self._set_moods_enabled)
+        self.mood_card.turn_on_button.clicked.connect(lambda: self._set_moods_enabled(True))
+        self.mood_card.fixed_check.clicked.connect(
+            lambda on: self._switch(self.tr("changing fixed mood"), on, lambda value: preferences.set(static_mood=value))
         )
-        self.mood_card.enable_for_all_requested.connect(
-            lambda: self._set_preference(self.tr("enabling moods"), "mood_handling", value=True)
+        self.mood_card.enable_for_all_button.clicked.connect(
+            lambda: self._switch(self.tr("enabling moods"), True, lambda value: preferences.set(mood_handling=value))
         )
         self.reminder_form.reminder_entered.connect(
             lambda text, when: self._add_memory(self.tr("adding a reminder"), build_reminder(text, when))
@@ -323,18 +324,14 @@ class MindPage(ReloadingPage):
         title = self.tr("setting {dimension}").format(dimension=self.mood_card.rows[dimension_id].dimension.title)
         self.run_undoable(title, redo_step)
 
-    def _set_moods_enabled(self, enabled: bool) -> None:
+    def _set_moods_enabled(self, is_on: bool) -> None:
         inner_life, persona_id = self._services.inner_life, self._shown_persona_id
-        self.run_undoable(
-            self.tr("enabling moods") if enabled else self.tr("disabling moods"),
-            lambda: inner_life.set_moods_enabled(persona_id, enabled=enabled),
-            lambda: inner_life.set_moods_enabled(persona_id, enabled=not enabled),
-        )
+        title = self.tr("enabling moods") if is_on else self.tr("disabling moods")
+        self._switch(title, is_on, lambda value: inner_life.set_moods_enabled(persona_id, enabled=value))
 
-    def _set_preference(self, title: str, name: str, *, value: bool) -> None:
-        """Set a setting that applies to all personas."""
-        preferences = self._services.preferences
-        self.run_undoable(title, lambda: preferences.set(**{name: value}), lambda: preferences.set(**{name: not value}))
+    def _switch(self, title: str, is_on: bool, store: Callable[[bool], Awaitable[object]]) -> None:
+        """Store whether something is on, which can be undone."""
+        self.run_undoable(title, lambda: store(is_on), lambda: store(not is_on))
 
     def _parse_date(self, text: str) -> datetime | date | None:
         parsed = self._services.reminders.parse_date(text)

@@ -10,10 +10,12 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QLabel, QLineEdit, QWidget
 
 from lethe_app.domain.memory import MemoryUnit
+from lethe_app.ui.core.accessibility import chain_focus
+from lethe_app.ui.core.labels.dates import format_time
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.dialogs.dialogs import QuestionDialog
-from lethe_app.ui.pages.mind.labels import format_due_date, format_time_of_day, format_weekday
+from lethe_app.ui.pages.mind.labels import format_due_date, format_weekday
 from lethe_app.ui.widgets.buttons import IconButton, build_button
 from lethe_app.ui.widgets.card_column import fill_layout
 from lethe_app.ui.widgets.datetime_field import DateTimeField
@@ -31,8 +33,8 @@ class ReminderRow(QWidget):
     edit_requested = Signal(object)
     forget_requested = Signal(object)
 
-    def __init__(self, theme: Theme, memory: MemoryUnit, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme, memory: MemoryUnit) -> None:
+        super().__init__()
         self.memory = memory
         date_label = QLabel(format_due_date(memory.added))
         date_label.setProperty("small", True)
@@ -53,9 +55,9 @@ class ReminderForm(QWidget):
     edit_requested = Signal(object)
     forget_requested = Signal(object)
 
-    def __init__(self, theme: Theme, parse_date: ParseDate, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, parse_date: ParseDate) -> None:
         """Create the form; `parse_date` parses a date or time, or returns None."""
-        super().__init__(parent)
+        super().__init__()
         self._theme, self._parse_date = theme, parse_date
         self.rows: list[ReminderRow] = []
         self._row_column = build_column(spacing=SPACE_3)
@@ -82,16 +84,11 @@ class ReminderForm(QWidget):
             return
         self.rows = [ReminderRow(self._theme, reminder) for reminder in reminders]
         fill_layout(self._row_column, self.rows)
-        previous: QWidget | None = None
         for row in self.rows:
             row.edit_requested.connect(self.edit_requested)
             row.forget_requested.connect(self.forget_requested)
-            if previous is not None:
-                QWidget.setTabOrder(previous, row.edit_button)
-            QWidget.setTabOrder(row.edit_button, row.delete_button)
-            previous = row.delete_button
-        if previous is not None:
-            QWidget.setTabOrder(previous, self.text_field)
+        buttons = (button for row in self.rows for button in (row.edit_button, row.delete_button))
+        chain_focus(*buttons, self.text_field)
 
     def submit_reminder(self) -> None:
         """Emit `reminder_entered` if there is a text and the date was recognised, else focus the field that is missing."""
@@ -112,7 +109,7 @@ class ReminderForm(QWidget):
         parsed = self._parse_date(date_text) if date_text else None
         text = ""
         if isinstance(parsed, datetime):
-            text = f"{format_weekday(parsed.astimezone().date())}, {format_time_of_day(parsed)}"
+            text = f"{format_weekday(parsed.astimezone().date())}, {format_time(parsed)}"
         elif parsed is not None:
             text = format_weekday(parsed)
         elif date_text:

@@ -10,10 +10,12 @@ from PySide6.QtCore import QCoreApplication, Qt, Signal
 from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton, QWidget
 
 from lethe_app.domain.memory import MemoryUnit
+from lethe_app.ui.core.accessibility import chain_focus
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_4
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.dialogs.dialogs import QuestionDialog
 from lethe_app.ui.widgets.buttons import IconButton
+from lethe_app.ui.widgets.card_column import fill_layout
 from lethe_app.ui.widgets.form import build_field_label
 from lethe_app.ui.widgets.labels import build_small_label
 from lethe_app.ui.widgets.layouts import build_column, build_row
@@ -39,8 +41,8 @@ class WritingRow(QWidget):
     text_edited = Signal(object, str)
     forget_requested = Signal(object)
 
-    def __init__(self, theme: Theme, writing: MindNote, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme, writing: MindNote) -> None:
+        super().__init__()
         self.writing = writing
         self._title, self._note = QLabel(writing.title), QLabel(writing.note)
         self._title.setProperty("field", True)
@@ -71,9 +73,9 @@ class WritingList(QWidget):
     """A `MindNote`, and its new text."""
     forget_requested = Signal(object)
 
-    def __init__(self, theme: Theme, more_label: str, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, more_label: str) -> None:
         """Create the list; `more_label` is the label of the button for more, in which {n} is the number of texts not shown."""
-        super().__init__(parent)
+        super().__init__()
         self._theme, self._more_label = theme, more_label
         self._notes: list[MindNote] = []
         self._row_limit = INITIAL_ROWS
@@ -94,9 +96,7 @@ class WritingList(QWidget):
         shown_guids = [row.writing.memory.guid for row in self.rows]
         visible_guids = [note.memory.guid for note in self._notes[: self._row_limit]]
         if shown_guids != visible_guids[: len(shown_guids)]:
-            for row in self.rows:
-                row.hide()
-                row.deleteLater()
+            fill_layout(self._row_column, [])
             self.rows = []
         for row, writing in zip(self.rows, self._notes, strict=False):
             row.show_writing(writing)
@@ -126,13 +126,8 @@ class WritingList(QWidget):
             row.text_edited.connect(self.text_edited)
             row.forget_requested.connect(self.forget_requested)
             self._row_column.addWidget(row)
-            previous = self.rows[-1].field if self.rows else self.empty_label
-            if self.rows:
-                QWidget.setTabOrder(previous, row.delete_button)
-            QWidget.setTabOrder(row.delete_button, row.field)
             self.rows.append(row)
-        if self.rows:
-            QWidget.setTabOrder(self.rows[-1].field, self.more_button)
+        chain_focus(*(widget for row in self.rows for widget in (row.delete_button, row.field)), self.more_button)
         hidden_count = len(self._notes) - len(self.rows)
         self.more_button.setVisible(hidden_count > 0)
         self.more_button.setText(self._more_label.format(n=hidden_count))
