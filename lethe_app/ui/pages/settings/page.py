@@ -7,7 +7,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QCoreApplication, Qt, QTimer
+from PySide6.QtCore import QCoreApplication, QTimer
 from PySide6.QtWidgets import QFrame, QLineEdit, QPushButton, QToolButton, QWidget
 
 from lethe_app.config.form_field import SettingSection
@@ -23,7 +23,7 @@ from lethe_app.ui.core.actions import ACTION_SPECS, KEYS_ONLY, action_shortcut, 
 from lethe_app.ui.core.formatting import format_count, format_size
 from lethe_app.ui.core.labels.fields import translate_text
 from lethe_app.ui.core.labels.memories import format_kind
-from lethe_app.ui.core.palette import ICON, SPACE_1
+from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_2
 from lethe_app.ui.core.routes import Route, SettingsRoute
 from lethe_app.ui.core.search_terms import action_search_text, setting_search_text
 from lethe_app.ui.core.word_search import SearchText, is_description_match, rank_items
@@ -31,7 +31,7 @@ from lethe_app.ui.dialogs.files import ask_for_file, ask_for_folder, build_name_
 from lethe_app.ui.pages.advanced_chip import build_advanced_chip
 from lethe_app.ui.pages.choice_lists import ChoiceLists
 from lethe_app.ui.pages.context import PageContext
-from lethe_app.ui.pages.page import Page
+from lethe_app.ui.pages.record_page.base import ReloadingPage
 from lethe_app.ui.pages.settings.fields import (
     MOST_USED,
     PATH_KINDS,
@@ -47,8 +47,9 @@ from lethe_app.ui.pages.settings.fields import (
 from lethe_app.ui.pages.undo_commands import FieldChange
 from lethe_app.ui.pages.voice_choices import VoiceChoices
 from lethe_app.ui.widgets.buttons import IconButton, build_button
-from lethe_app.ui.widgets.card_column import CardColumn, create_card, create_placeholder
+from lethe_app.ui.widgets.card_column import CardColumn, create_card, create_placeholder, fill_layout
 from lethe_app.ui.widgets.fields import FieldSpec
+from lethe_app.ui.widgets.flow_layout import FlowLayout
 from lethe_app.ui.widgets.form import Form, SectionList
 from lethe_app.ui.widgets.layouts import build_row
 from lethe_app.ui.widgets.table import SearchField
@@ -64,7 +65,7 @@ MAX_ACTIONS = 4
 """Maximum number of actions that a search offers besides settings."""
 
 
-class SettingsPage(Page):
+class SettingsPage(ReloadingPage):
     """Page that saves every change at once, with undo; changed settings are marked and can be reset."""
 
     def __init__(
@@ -76,9 +77,8 @@ class SettingsPage(Page):
         models: ModelService,
         speech_output: SpeechOutput,
     ) -> None:
-        super().__init__(context.theme, self.tr("Settings"))
-        self._context, self._speech, self._setting_to_show = context, speech_output, ""
-        self._revealed_setting, self._active_personas = "", 0
+        super().__init__(context, self.tr("Settings"))
+        self._speech, self._setting_to_show, self._revealed_setting, self._active_personas = speech_output, "", "", 0
         self._preferences, self._library, self._models = preferences, library, models
         self._choice_lists = choice_lists
         self._cards: list[tuple[QFrame, list[str]]] = []
@@ -97,7 +97,9 @@ class SettingsPage(Page):
             self.tr("No matches. Try another word, or press Ctrl+F to search everything you wrote.")
         )
         self._no_matches.hide()
-        self._action_card, self._action_column = create_card(self.tr("Elsewhere"))
+        self._action_card, column = create_card(self.tr("Elsewhere"))
+        self._action_flow = FlowLayout(spacing=SPACE_2)
+        column.addLayout(self._action_flow)
         self._action_card.hide()
         self.action_buttons: list[QPushButton] = []
         self.more_button = build_button(slot=lambda: self._filter_settings(self.search.text(), with_descriptions=True))
@@ -108,19 +110,12 @@ class SettingsPage(Page):
         self._buttons.addWidget(self.advanced_chip)
         self._buttons.addWidget(self.search)
         self.guard_undo(self.sheet)
-        self._unsubscribers = [
-            preferences.changed.add(lambda _settings: self._show_settings(preferences.stored)),
-            library.changed.add(lambda _none: context.tasks.start_task(self._count_active_personas(), key="active personas")),
-        ]
+        self.follow(library.changed)
+        self._unsubscribers.append(preferences.changed.add(lambda _settings: self._show_settings(preferences.stored)))
         context.tasks.start_task(self._build(), key="settings")
 
     def first_focus_widget(self) -> QWidget:
         return self.search
-
-    def close_page(self) -> None:
-        super().close_page()
-        for unsubscribe in self._unsubscribers:
-            unsubscribe()
 
     # building
 
@@ -138,9 +133,9 @@ class SettingsPage(Page):
         if self._setting_to_show:
             self.show_setting(self._setting_to_show)
         self._context.tasks.start_task(self._load_models(), key="settings models")
-        await self._count_active_personas()
+        await self.load()
 
-    async def _count_active_personas(self) -> None:
+    async def load(self) -> None:
         """Show for how many personas background activity is switched on."""
         self._active_personas = sum(persona.agent_mode for persona in await self._library.personas())
         self._show_settings(self._preferences.stored)
@@ -308,14 +303,10 @@ class SettingsPage(Page):
 
     def _show_actions(self, text: str) -> None:
         """Show buttons for the actions that match the text, for what is not a setting."""
-        for button in self.action_buttons:
-            self._action_column.removeWidget(button)
-            button.deleteLater()
         others = [spec.name for spec in ACTION_SPECS if spec.name != "settings" and spec.name not in KEYS_ONLY] if text else []
         names = rank_items([(name, action_search_text(name)) for name in others], text)[:MAX_ACTIONS]
         self.action_buttons = [self._build_action_button(name) for name in names]
-        for button in self.action_buttons:
-            self._action_column.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
+        fill_layout(self._action_flow, self.action_buttons)
         self._action_card.setVisible(bool(names))
 
     def _build_action_button(self, name: str) -> QPushButton:
