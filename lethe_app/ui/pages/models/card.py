@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QCheckBox, QFormLayout, QLabel, QProgressBar, QWid
 
 from lethe_app.config.options import ModelChoices
 from lethe_app.domain.model import ModelFile
-from lethe_app.services.events import ModelLoading, ModelReady
+from lethe_app.services.events import Listeners, ModelLoading, ModelReady
 from lethe_app.services.extraction.qualification import Qualification
 from lethe_app.services.library import Library
 from lethe_app.services.models.downloads import Downloads
@@ -85,10 +85,8 @@ class ModelCard(CardColumn):
         self._is_advanced = False
         self._overrides = ModelChoices()
         """Settings of the model on display as in the form; they may not be stored yet."""
-        self.unsubscribers = [
-            listeners.add(lambda _change: self.refresh())
-            for listeners in (services.models.changed, services.qualification.changed, *embedder_use.listeners)
-        ]
+        followed: list[Listeners[Any]] = [services.models.changed, services.qualification.changed, *embedder_use.listeners]
+        self.unsubscribers = [listeners.add(lambda _change: self.refresh()) for listeners in followed]
         """Functions that end the following of services; the page calls them."""
 
     def _is_shown(self, model: ModelFile) -> bool:
@@ -156,7 +154,9 @@ class ModelCard(CardColumn):
         self.refresh()
 
     def _show_advanced_rows(self) -> None:
-        for name in self._form.field_names if self._form is not None else ():
+        if self._form is None:
+            return
+        for name in self._form.field_names:
             is_changed = getattr(self._overrides, name) is not None
             self._form.set_row_visible(name, self._is_advanced or is_changed or name in BASIC_SETTINGS)
 
