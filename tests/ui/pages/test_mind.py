@@ -68,8 +68,8 @@ def values(cheer: float) -> dict[str, float]:
     return {"energy": 0.5, "cheer": cheer, "curiosity": 0.5}
 
 
-async def felt(scene: Scene) -> float:
-    return (await scene.services.moods.load_mood("mira")).feelings["cheer"].value
+async def feels(scene: Scene, value: float) -> bool:
+    return abs((await scene.services.moods.load_mood("mira")).feelings["cheer"].value - value) < 0.02
 
 
 async def comes(condition: object) -> None:
@@ -97,12 +97,7 @@ async def test_the_mood_is_said_in_words_with_the_reason(tmp_path: Path):
         assert page.mood_card.rows["energy"].adjective_label.text() == "awake"
         assert row.slider.value() == 80
         assert row.slider.accessibleDescription() == "happy. You said something kind · today"
-
-
-async def test_the_drawing_says_what_it_shows(tmp_path: Path):
-    async with minded(tmp_path) as (_scene, page):
         plot = page.mood_card.plot
-
         assert len(plot.samples) == 6
         assert "Cheer from 40 to 80 of 100" in plot.accessibleDescription()
         assert "Cheer 80" in plot.tooltip_at(plot.width())
@@ -116,65 +111,41 @@ async def test_a_bar_is_moved_by_keyboard_and_taken_back(tmp_path: Path):
         for _press in range(3):
             QTest.keyClick(bar, Qt.Key.Key_PageDown)
 
-        async def is_sad() -> bool:
-            return abs(await felt(scene) - 0.5) < 0.02
-
-        await comes(is_sad)
+        await comes(lambda: feels(scene, 0.5))
         await until(lambda: page.mood_card.rows["cheer"].cause_label.text() == "Set by you · today")
         QTest.keyClick(scene.window, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
 
-        async def is_happy() -> bool:
-            return abs(await felt(scene) - 0.8) < 0.02
-
-        await comes(is_happy)
+        await comes(lambda: feels(scene, 0.8))
         await until(lambda: page.mood_card.rows["cheer"].cause_label.text() == "You said something kind · today")
-
-
-async def test_a_bar_is_moved_by_the_mouse(tmp_path: Path):
-    async with minded(tmp_path) as (scene, page):
-        bar = page.mood_card.rows["cheer"].slider
         QTest.mouseClick(bar, Qt.MouseButton.LeftButton, pos=bar.rect().center())
-
-        async def is_in_the_middle() -> bool:
-            return abs(await felt(scene) - 0.5) < 0.02
-
-        await comes(is_in_the_middle)
+        await comes(lambda: feels(scene, 0.5))
 
 
-async def test_who_has_no_moods_says_so_and_can_be_given_some(tmp_path: Path):
+async def test_moods_are_switched_for_one_and_for_all_and_kept_fixed_and_each_is_taken_back(tmp_path: Path):
     async with minded(tmp_path, moods=False) as (scene, page):
-        assert not page.mood_card.moods_check.isChecked()
-        assert page.mood_card.hint.text().startswith("Moods are off for Mira.")
-        assert not page.mood_card.sentence_label.isVisible()
-        assert not page.mood_card.fixed_check.isVisible()
-
-        QTest.mouseClick(page.mood_card.turn_on_button, Qt.MouseButton.LeftButton)
-        await until(page.mood_card.sentence_label.isVisible)
-        assert (await scene.services.library.persona("mira")).mood
-
+        card, preferences, library = page.mood_card, scene.services.preferences, scene.services.library
+        assert card.hint.text().startswith("Moods are off for Mira.")
+        assert not card.sentence_label.isVisible()
+        assert not card.fixed_check.isVisible()
+        QTest.mouseClick(card.turn_on_button, Qt.MouseButton.LeftButton)
+        await until(card.sentence_label.isVisible)
+        assert (await library.persona("mira")).mood
         page.undo_stack.undo()
-        await until(lambda: not page.mood_card.sentence_label.isVisible())
-        assert not (await scene.services.library.persona("mira")).mood
+        await until(lambda: not card.sentence_label.isVisible())
+        assert not (await library.persona("mira")).mood
+        page.undo_stack.redo()
 
-
-async def test_where_moods_are_off_for_all_one_click_brings_them_back(tmp_path: Path):
-    async with minded(tmp_path) as (scene, page):
-        await scene.services.preferences.set(mood_handling=False)
-        await until(page.mood_card.enable_for_all_button.isVisible)
-
-        QTest.mouseClick(page.mood_card.enable_for_all_button, Qt.MouseButton.LeftButton)
-
-        await until(lambda: not page.mood_card.enable_for_all_button.isVisible())
-        assert scene.services.preferences.current.mood_handling
-
-
-async def test_steady_is_a_setting_that_can_be_taken_back(tmp_path: Path):
-    async with minded(tmp_path) as (scene, page):
-        QTest.keyClick(page.mood_card.fixed_check, Qt.Key.Key_Space)
-        await until(lambda: scene.services.preferences.current.static_mood)
+        await until(card.fixed_check.isVisible)
+        QTest.keyClick(card.fixed_check, Qt.Key.Key_Space)
+        await until(lambda: preferences.current.static_mood)
         page.undo_stack.undo()
-        await until(lambda: not scene.services.preferences.current.static_mood)
-        await until(lambda: not page.mood_card.fixed_check.isChecked())
+        await until(lambda: not preferences.current.static_mood and not card.fixed_check.isChecked())
+
+        await preferences.set(mood_handling=False)
+        await until(card.enable_for_all_button.isVisible)
+        QTest.mouseClick(card.enable_for_all_button, Qt.MouseButton.LeftButton)
+        await until(lambda: not card.enable_for_all_button.isVisible())
+        assert preferences.current.mood_handling
 
 
 async def test_every_text_is_kept_and_can_be_taken_back(tmp_path: Path):
@@ -283,25 +254,6 @@ async def test_an_entry_is_changed_and_taken_back_and_a_goal_goes_to_the_trash(t
         await until(lambda: page.goal_list.rows)
 
 
-async def test_another_persona_has_a_mind_of_its_own(tmp_path: Path):
-    async with minded(tmp_path) as (_scene, page):
-        place = page.persona_selector.findText("Edmund")
-        assert place >= 0
-        page.persona_selector.setCurrentIndex(place)
-
-        await until(lambda: not page.journal_list.rows and "Edmund" in page.journal_list.empty_label.text())
-        assert page.fields["thoughts"].text != "I wait."
-
-
-async def test_day_and_night_and_large_text_draw_without_a_word_of_complaint(tmp_path: Path):
-    async with minded(tmp_path) as (scene, page):
-        for theme in ("light", "dark"):
-            await scene.services.preferences.set(theme=theme, font_size=22)
-            scene.window.resize(900, 640)
-            await until(lambda: True)
-            assert not page.grab().isNull()
-
-
 async def test_a_reminder_that_comes_due_is_told_in_the_window_that_is_looked_at(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
@@ -347,13 +299,9 @@ async def test_a_bar_just_moved_is_kept_for_whom_it_was_moved(tmp_path: Path, is
         else:
             page.persona_selector.choose_persona("edmund")
 
-        await comes(lambda: felt_is(scene, 0.11))
+        await comes(lambda: feels(scene, 0.11))
         edmund = await scene.services.moods.load_mood("edmund")
         assert "cheer" not in edmund.feelings or edmund.feelings["cheer"].value != pytest.approx(0.11)
-
-
-async def felt_is(scene: Scene, value: float) -> bool:
-    return abs(await felt(scene) - value) < 0.01
 
 
 async def test_what_is_typed_before_another_mind_is_loaded_belongs_to_the_one_on_display(
@@ -396,9 +344,6 @@ async def test_a_list_loaded_while_a_text_is_stored_leaves_it_in_its_field(tmp_p
         QTest.keyClicks(page.fields["thoughts"], "Ever. ")
         is_released.set()
 
-        await comes(lambda: thoughts_are(scene, "Still. Ever. I wait."))
+        await page.saver.save()
+        assert await scene.services.inner_life.load_thoughts("mira") == "Still. Ever. I wait."
         assert page.fields["thoughts"].text == "Still. Ever. I wait."
-
-
-async def thoughts_are(scene: Scene, text: str) -> bool:
-    return await scene.services.inner_life.load_thoughts("mira") == text

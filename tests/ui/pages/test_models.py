@@ -123,8 +123,9 @@ async def test_what_few_people_need_is_behind_advanced_unless_it_was_changed(tmp
         assert not field_of(page.card, "gpu_layers").isVisible()
 
 
-async def test_the_recommended_download_comes_first(tmp_path: Path):
-    async with opened(tmp_path) as scene:
+async def test_the_recommended_download_comes_first_and_looking_at_it_connects_to_nobody(tmp_path: Path):
+    async with serving(HubServer()) as server, opened(tmp_path) as scene:
+        await scene.services.preferences.set(hub_mirror=server.url)
         best = await scene.services.downloads.find_better([])
         page = await model_page(scene)
 
@@ -133,19 +134,7 @@ async def test_the_recommended_download_comes_first(tmp_path: Path):
         assert best is not None
         assert min(offers, key=lambda one: one.y()).model == best.model
         assert offers[0].model == best.model
-
-
-@pytest.mark.parametrize(
-    ("source", "expected"),
-    [
-        ("model", "Prompt format: the model's own chat template."),
-        ("chosen: ChatML", "Prompt format: ChatML, chosen by you."),
-        ("recognised: Llama 3", "Prompt format: Llama 3, recognised by the model's special tokens."),
-        ("guessed: ChatML", "Prompt format: ChatML, a guess, because the model has no chat template."),
-    ],
-)
-def test_the_format_of_prompts_is_a_sentence(source: str, expected: str):
-    assert format_prompt_format(source) == expected
+    assert server.asked == []
 
 
 async def test_the_list_says_which_model_is_in_use(tmp_path: Path, echo_model: Callable[..., Path]):
@@ -248,16 +237,6 @@ async def test_what_came_of_a_download_is_thrown_away_when_asked(tmp_path: Path)
         assert offer.discard_button.isHidden()
 
 
-async def test_looking_at_offers_connects_to_nobody(tmp_path: Path):
-    async with serving(HubServer()) as server, opened(tmp_path) as scene:
-        await scene.services.preferences.set(hub_mirror=server.url)
-        page = await model_page(scene)
-        page.tabs.setCurrentIndex(1)
-        await until(page.download_sheet.isVisible)
-
-    assert server.asked == []
-
-
 def verdict(facts: float, *, may_write_facts: bool, may_write_summaries: bool) -> QualificationResult:
     return QualificationResult(
         model="Echo",
@@ -317,16 +296,8 @@ async def test_a_model_that_did_not_pass_is_trusted_by_a_click_and_no_longer_whe
         assert not page.card.trust_check.isChecked()
         assert not page.card.trust_check.isHidden()
 
-
-async def test_a_model_that_passed_needs_no_switch(tmp_path: Path, echo_model: Callable[..., Path]):
-    async with opened(tmp_path, echo_model("Yes.")) as scene:
-        models, qualification = scene.services.models, scene.services.qualification
-        page = await model_page(scene)
-        await until(lambda: isinstance(models.state, ModelReady))
         qualification._known[key_of(models.state.model)] = verdict(0.9, may_write_facts=True, may_write_summaries=True)
-
-        show_loaded(scene, page)
-
+        qualification.changed.notify(qualification.verdict)
         assert page.card.trust_check.isHidden()
 
 
@@ -382,3 +353,4 @@ async def test_the_format_is_tried_with_one_click(tmp_path: Path, echo_model: Ca
         await until(lambda: "Good evening to you." in page.card.format_label.text())
 
         assert "The model replied and stopped correctly" in page.card.format_label.text()
+        assert format_prompt_format("chosen: ChatML") == "Prompt format: ChatML, chosen by you."
