@@ -151,16 +151,16 @@ async def test_moods_are_switched_for_one_and_for_all_and_kept_fixed_and_each_is
 async def test_every_text_is_kept_and_can_be_taken_back(tmp_path: Path):
     async with minded(tmp_path) as (scene, page):
         services, names = scene.services, (Weekday.MONDAY, "thoughts", "request", "notice")
-        before = {name: page.fields[name].text for name in names}
+        before = {name: page.form.field_widget(name).text for name in names}
 
         async def kept() -> dict[str, str]:
             request, plan = await services.goals.load_request("mira"), await services.week.load_plan("mira", Weekday.MONDAY)
             texts = (plan, await services.inner_life.load_thoughts("mira"), request.request, request.notice)
             return {name: text.strip() for name, text in zip(names, texts, strict=True)}
 
-        assert page.fields[today()].placeholderText() == "Nothing planned today"
+        assert page.form.field_widget(today()).placeholderText() == "Nothing planned today"
         for name in names:
-            QTest.keyClicks(page.fields[name], f"For {name}. ")
+            QTest.keyClicks(page.form.field_widget(name), f"For {name}. ")
         await page.saver.save()
         assert await kept() == {name: f"For {name}. {before[name]}".strip() for name in names}
 
@@ -168,12 +168,12 @@ async def test_every_text_is_kept_and_can_be_taken_back(tmp_path: Path):
             page.undo_stack.undo()
         await page.saver.save()
         assert await kept() == before
-        assert {name: page.fields[name].text for name in names} == before
+        assert {name: page.form.field_widget(name).text for name in names} == before
 
 
 async def test_what_was_just_typed_is_kept_when_the_page_is_left(tmp_path: Path):
     async with minded(tmp_path) as (scene, page):
-        QTest.keyClicks(page.fields["thoughts"], "Still. ")
+        QTest.keyClicks(page.form.field_widget("thoughts"), "Still. ")
         await scene.controller.pages.navigator.leave_page(page)
 
         assert (await scene.services.library.persona("mira")).self_edit_field == "Still. I wait."
@@ -181,7 +181,7 @@ async def test_what_was_just_typed_is_kept_when_the_page_is_left(tmp_path: Path)
 
 async def test_a_reminder_is_written_as_one_would_say_it(tmp_path: Path):
     async with minded(tmp_path) as (scene, page):
-        assert "Mira will bring up what you add here." in page.reminder_form.empty_label.text()
+        assert "Mira will bring up what you add here." in page.reminder_list.empty_label.text()
         page.reminder_form.text_field.setFocus()
         QTest.keyClicks(page.reminder_form.text_field, "Call the vet")
         QTest.keyClick(page.reminder_form.text_field, Qt.Key.Key_Return)
@@ -193,7 +193,7 @@ async def test_a_reminder_is_written_as_one_would_say_it(tmp_path: Path):
         assert page.reminder_form.add_button.isEnabled()
         QTest.keyClick(page.reminder_form.date_field, Qt.Key.Key_Return)
 
-        await until(lambda: page.reminder_form.rows)
+        await until(lambda: page.reminder_list.rows)
         (memory,) = await scene.services.reminders.reminders_of("mira")
         assert memory.content == "Call the vet"
         assert memory.added.astimezone().hour == 9
@@ -204,23 +204,25 @@ async def test_a_reminder_is_written_as_one_would_say_it(tmp_path: Path):
 async def test_a_reminder_is_changed_and_deleted_and_both_taken_back(tmp_path: Path):
     async with minded(tmp_path) as (scene, page):
         await scene.services.reminders.create_reminder("mira", "Call the vet.", now() + timedelta(days=2))
-        await until(lambda: page.reminder_form.rows)
-        QTest.mouseClick(page.reminder_form.rows[0].edit_button, Qt.MouseButton.LeftButton)
+        await until(lambda: page.reminder_list.rows)
+        QTest.mouseClick(page.reminder_list.rows[0].edit_button, Qt.MouseButton.LeftButton)
         dialog = await scene.dialog()
         assert isinstance(dialog, ReminderDialog)
         dialog.text_field.selectAll()
         QTest.keyClicks(dialog.text_field, "Call the vet again.")
         QTest.mouseClick(dialog.primary, Qt.MouseButton.LeftButton)
-        await until(lambda: page.reminder_form.rows and page.reminder_form.rows[0].memory.content == "Call the vet again.")
+        await until(
+            lambda: page.reminder_list.rows and page.reminder_list.rows[0].writing.memory.content == "Call the vet again."
+        )
         page.undo_stack.undo()
-        await until(lambda: page.reminder_form.rows[0].memory.content == "Call the vet.")
+        await until(lambda: [row.writing.title for row in page.reminder_list.rows] == ["Call the vet."])
 
-        QTest.mouseClick(page.reminder_form.rows[0].delete_button, Qt.MouseButton.LeftButton)
-        await until(lambda: not page.reminder_form.rows)
+        QTest.mouseClick(page.reminder_list.rows[0].delete_button, Qt.MouseButton.LeftButton)
+        await until(lambda: not page.reminder_list.rows)
         buttons = [one for toast in scene.toasts for one in toast.findChildren(QPushButton)]
         button = next(one for one in buttons if one.text() == "Undo")
         QTest.mouseClick(button, Qt.MouseButton.LeftButton)
-        await until(lambda: page.reminder_form.rows)
+        await until(lambda: page.reminder_list.rows)
 
 
 async def test_goals_say_how_long_they_last_and_the_journal_begins_with_the_newest(tmp_path: Path):
@@ -317,11 +319,11 @@ async def test_what_is_typed_before_another_mind_is_loaded_belongs_to_the_one_on
         monkeypatch.setattr(scene.services.moods, "load_history", load_slowly)
         before = await scene.services.inner_life.load_thoughts("edmund")
         page.persona_selector.choose_persona("edmund")
-        QTest.keyClicks(page.fields["thoughts"], "Still. ")
+        QTest.keyClicks(page.form.field_widget("thoughts"), "Still. ")
         await page.saver.save()
         is_released.set()
 
-        await until(lambda: page.fields["thoughts"].text == before)
+        await until(lambda: page.form.field_widget("thoughts").text == before)
         assert await scene.services.inner_life.load_thoughts("mira") == "Still. I wait."
         assert await scene.services.inner_life.load_thoughts("edmund") == before
 
@@ -337,13 +339,13 @@ async def test_a_list_loaded_while_a_text_is_stored_leaves_it_in_its_field(tmp_p
             return await save(persona_id, text)
 
         monkeypatch.setattr(scene.services.inner_life, "save_thoughts", save_slowly)
-        QTest.keyClicks(page.fields["thoughts"], "Still. ")
+        QTest.keyClicks(page.form.field_widget("thoughts"), "Still. ")
         await until(lambda: saved)
         await scene.services.moods.set_mood("mira", "cheer", 0.3)
         await until(lambda: page.mood_card.rows["cheer"].slider.value() == 30)
-        QTest.keyClicks(page.fields["thoughts"], "Ever. ")
+        QTest.keyClicks(page.form.field_widget("thoughts"), "Ever. ")
         is_released.set()
 
         await page.saver.save()
         assert await scene.services.inner_life.load_thoughts("mira") == "Still. Ever. I wait."
-        assert page.fields["thoughts"].text == "Still. Ever. I wait."
+        assert page.form.field_widget("thoughts").text == "Still. Ever. I wait."

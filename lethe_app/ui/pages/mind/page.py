@@ -6,10 +6,11 @@ from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import partial
+from typing import cast
 from uuid import UUID
 
 from PySide6.QtCore import QCoreApplication, QLocale, Qt
-from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryUnit
@@ -31,12 +32,11 @@ from lethe_app.services.preferences import Preferences
 from lethe_app.services.search.memory_lists import MemoryLists
 from lethe_app.services.sessions.service import SessionService
 from lethe_app.ui.core.formatting import format_age
-from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4
-from lethe_app.ui.core.theme import set_style_properties
+from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.dialogs.dialogs import run_dialog
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.environment import PageEnvironment
-from lethe_app.ui.pages.mind.labels import format_expiry
+from lethe_app.ui.pages.mind.labels import format_due_date, format_expiry
 from lethe_app.ui.pages.mind.mood_card import MoodCard
 from lethe_app.ui.pages.mind.reminders import ReminderDialog, ReminderForm
 from lethe_app.ui.pages.mind.writings import EntryDialog, MindNote, WritingList
@@ -44,9 +44,9 @@ from lethe_app.ui.pages.persona_selector import PersonaSelector
 from lethe_app.ui.pages.record_page.base import ReloadingPage
 from lethe_app.ui.pages.undo_commands import Step
 from lethe_app.ui.widgets.card_column import CardColumn
-from lethe_app.ui.widgets.form import build_field_label
-from lethe_app.ui.widgets.labels import build_small_label
-from lethe_app.ui.widgets.layouts import build_column, build_row
+from lethe_app.ui.widgets.fields import FieldKind, FieldSpec
+from lethe_app.ui.widgets.form import Form
+from lethe_app.ui.widgets.layouts import build_row
 from lethe_app.ui.widgets.text_area import TextAreaField
 
 MAX_TITLE_LENGTH = 40
@@ -116,10 +116,6 @@ class MindPage(ReloadingPage):
     ) -> None:
         super().__init__(context, QCoreApplication.translate("MindPage", "Mind"), persona_selector)
         self._services, self._mind_texts = services, texts
-        self.fields: dict[str, TextAreaField] = {}
-        """Field of each text of the persona."""
-        self._undo_titles: dict[str, str] = {}
-        self._day_labels: dict[str, QLabel] = {}
         self._texts: dict[tuple[Hashable, str], str] = {}
         """Text of a persona or memory by the name of its field: the stored one, or a typed one that is about to be stored."""
         self._shown_persona_id = ""
@@ -139,22 +135,17 @@ class MindPage(ReloadingPage):
         self.body.addLayout(build_row(persona_selector, 1, *checks, spacing=SPACE_4, margins=head_margins))
         self.body.addWidget(self.sheet, 1)
         self.sheet.add_widget(self.mood_card)
-        self.reminder_form = ReminderForm(self.theme, self._parse_date)
+        self.reminder_list = WritingList(self.theme, self.tr("{n} more"), has_fields=False)
+        self.reminder_form = ReminderForm(self._parse_date)
         text = self.tr(
             "Reminders are brought up with your next message once they are due. Examples: “tomorrow at 9”, “in "
             "two weeks”, “24 December”."
         )
-        self.sheet.add_card(self.tr("Reminders"), text).addWidget(self.reminder_form)
-        text = self.tr("The plan of the day is mentioned when you come back after a while.")
-        self.sheet.add_card(self.tr("Weekly schedule"), text).addLayout(self._build_week())
-        title = self.tr("Personal thoughts")
-        text = self.tr("What the persona thinks of itself and of you, always included in the prompt.")
-        thoughts_field = self._build_field(THOUGHTS, title, (3, 16), self.tr("editing personal thoughts"))
-        self.sheet.add_card(title, text).addWidget(thoughts_field)
+        card = self.sheet.add_card(self.tr("Reminders"), text)
+        card.addWidget(self.reminder_list)
+        card.addWidget(self.reminder_form)
         self.goal_list = WritingList(self.theme, self.tr("{n} more"))
-        card = self.sheet.add_card(self.tr("Goals"))
-        card.addWidget(self.goal_list)
-        card.addLayout(self._build_goal_fields())
+        self._build_form()
         self.journal_list = WritingList(self.theme, self.tr("{n} older entries"))
         self.new_entry_button = QPushButton(self.tr("Add entry…"))
         self.new_entry_button.setProperty("link", True)
@@ -162,42 +153,28 @@ class MindPage(ReloadingPage):
         card.addWidget(self.journal_list)
         card.addWidget(self.new_entry_button, 0, Qt.AlignmentFlag.AlignLeft)
 
-    def _build_field(self, name: str, title: str, lines: tuple[int, int], undo_title: str, hint: str = "") -> TextAreaField:
-        """Create the field of a text, from the first to the second number of lines high."""
-        field = TextAreaField(title, *lines)
-        field.setPlaceholderText(hint)
-        field.edited.connect(partial(self._change_text, name))
-        self.fields[name], self._undo_titles[name] = field, undo_title
-        return field
+    def _build_form(self) -> None:
+        """Add the cards with the texts of the persona."""
+        tr = self.tr
+        titles = {THOUGHTS: tr("Personal thoughts"), REQUEST: tr("Goals to pursue"), NOTICE: tr("Guidelines for goals")}
+        self._titles = titles | {str(day): QLocale().standaloneDayName(row) for row, day in enumerate(Weekday, 1)}
 
-    def _build_week(self) -> QGridLayout:
-        grid = QGridLayout()
-        grid.setHorizontalSpacing(SPACE_4)
-        grid.setVerticalSpacing(SPACE_2)
-        grid.setColumnStretch(1, 1)
-        for row, day in enumerate(Weekday):
-            title = QLocale().standaloneDayName(row + 1)
-            label, field = QLabel(title), self._build_field(day, title, (1, 4), title)
-            label.setBuddy(field)
-            label.setContentsMargins(0, SPACE_2, 0, 0)
-            grid.addWidget(label, row, 0, Qt.AlignmentFlag.AlignTop)
-            grid.addWidget(field, row, 1)
-            self._day_labels[day] = label
-        return grid
+        def build_spec(name: str, lines: int, max_lines: int, help_text: str = "", hint: str = "") -> FieldSpec:
+            title, kind = self._titles[name], FieldKind.TEXT_AREA
+            return FieldSpec(name, title, kind, help_text, hint, lines=lines, max_lines=max_lines)
 
-    def _build_goal_fields(self) -> QVBoxLayout:
-        request, notice = self.tr("Goals to pursue"), self.tr("Guidelines for goals")
-        undo_title = self.tr("editing goal requests")
-        hint = self.tr("For example: find out which books I would love")
-        request_field = self._build_field(REQUEST, request, (1, 8), undo_title, hint)
-        hint = self.tr("For example: nothing about work at the weekend")
-        notice_field = self._build_field(NOTICE, notice, (1, 8), undo_title, hint)
-        text = self.tr("One goal a day is created from this while you are away, if background activity is on.")
-        column = build_column(build_field_label(request, request_field), request_field, spacing=SPACE_1)
-        column.addSpacing(SPACE_3)
-        for widget in (build_field_label(notice, notice_field), notice_field, build_small_label(text)):
-            column.addWidget(widget)
-        return column
+        self.form = Form([], self.theme)
+        text = tr("The plan of the day is mentioned when you come back after a while.")
+        self.form.add_card(tr("Weekly schedule"), [build_spec(str(day), 1, 4) for day in Weekday], text)
+        text = tr("What the persona thinks of itself and of you, always included in the prompt.")
+        self.form.add_card("", [build_spec(THOUGHTS, 3, 16, text)])
+        goal_specs = [
+            build_spec(REQUEST, 1, 8, hint=tr("For example: find out which books I would love")),
+            build_spec(NOTICE, 1, 8, hint=tr("For example: nothing about work at the weekend")),
+        ]
+        text = tr("One goal a day is created from what you write below while you are away, if background activity is on.")
+        self.form.add_card(tr("Goals"), goal_specs, text, self.goal_list)
+        self.sheet.add_widget(self.form)
 
     def _connect(self, persona_selector: PersonaSelector) -> None:
         services, tasks, preferences = self._services, self._context.tasks, self._services.preferences
@@ -217,15 +194,15 @@ class MindPage(ReloadingPage):
         self.reminder_form.reminder_entered.connect(
             lambda text, when: self._add_memory(self.tr("adding a reminder"), build_reminder(text, when))
         )
-        self.reminder_form.edit_requested.connect(
-            lambda memory: tasks.start_task(self._edit_reminder(memory), key="mind dialog")
+        self.reminder_list.edit_requested.connect(
+            lambda note: tasks.start_task(self._edit_reminder(note.memory), key="mind dialog")
         )
-        self.reminder_form.forget_requested.connect(lambda memory: self._forget_memory(memory, memory.name))
         self.new_entry_button.clicked.connect(tasks.create_callback(self._ask_journal_entry, key="mind dialog"))
-        for writing_list in (self.goal_list, self.journal_list):
+        for writing_list in (self.reminder_list, self.goal_list, self.journal_list):
             writing_list.text_edited.connect(self._change_writing)
             writing_list.forget_requested.connect(lambda writing: self._forget_memory(writing.memory, writing.title))
-        self.guard_undo(*self.fields.values(), self.goal_list, self.journal_list)
+        self.form.changed.connect(self._change_text)
+        self.guard_undo(self.form, self.journal_list)
 
     def first_focus_widget(self) -> QWidget:
         return self.persona_selector if self.persona_selector is not None else self.back
@@ -237,8 +214,8 @@ class MindPage(ReloadingPage):
     # reading
 
     def _show_persona(self, _persona: str) -> None:
-        self.goal_list.reset_row_limit()
-        self.journal_list.reset_row_limit()
+        for writing_list in (self.reminder_list, self.goal_list, self.journal_list):
+            writing_list.reset_row_limit()
         self.sheet.verticalScrollBar().setValue(0)
         self.reload()
 
@@ -263,22 +240,30 @@ class MindPage(ReloadingPage):
         for field_name, text in {**texts, **self.saver.unsaved_values(persona_id)}.items():
             self.show_field(persona_id, field_name, text)
         self._mark_today()
-        self.reminder_form.show_reminders(name, reminders)
-        self._show_writings(name, goals, journal)
+        self._show_writings(name, reminders, goals, journal)
 
     def _mark_today(self) -> None:
-        """Highlight the name of the current weekday."""
-        for day, label in self._day_labels.items():
-            is_today = day == today()
-            set_style_properties(label, field=is_today, quiet=not is_today)
-            self.fields[day].setPlaceholderText(self.tr("Nothing planned today") if is_today else "")
-            self.fields[day].setAccessibleDescription(self.tr("Today") if is_today else "")
+        """Mark the current weekday."""
+        for day in map(str, Weekday):
+            is_today, field = day == today(), cast("TextAreaField", self.form.field_widget(day))
+            self.form.show_note(day, self.tr("Today") if is_today else "")
+            field.setPlaceholderText(self.tr("Nothing planned today") if is_today else "")
+            field.setAccessibleDescription(self.tr("Today") if is_today else "")
 
-    def _show_writings(self, name: str, goal_memories: Sequence[ActiveGoal], journal_entries: Sequence[MemoryUnit]) -> None:
+    def _show_writings(
+        self,
+        name: str,
+        reminder_memories: Sequence[MemoryUnit],
+        goal_memories: Sequence[ActiveGoal],
+        journal_entries: Sequence[MemoryUnit],
+    ) -> None:
+        reminders = [MindNote(one, one.content, format_due_date(one.added)) for one in reminder_memories]
         goals = [
             self._note_of(one.memory, one.memory.name or self.tr("Goal"), format_expiry(one.days_left)) for one in goal_memories
         ]
         journal = [self._note_of(one, one.name or self.tr("Entry"), format_age(one.added, now())) for one in journal_entries]
+        empty_text = self.tr("No reminders yet. {name} will bring up what you add here.")
+        self.reminder_list.show_writings(reminders, empty_text.format(name=name))
         empty_text = self.tr("No goals yet. The goals of {name} are listed here, with the time until they expire.")
         self.goal_list.show_writings(goals, empty_text.format(name=name))
         empty_text = self.tr("No entries yet. {name} writes them while you are away, if background activity is on.")
@@ -293,7 +278,7 @@ class MindPage(ReloadingPage):
         """Show a text of a persona or memory in its field, if that is on display."""
         self._texts[key, name] = text = str(value)
         if key == self._shown_persona_id:
-            self.fields[name].set_text(text)
+            self.form.set_field(name, text)
         elif isinstance(key, UUID):
             self.goal_list.set_text(key, text)
             self.journal_list.set_text(key, text)
@@ -303,12 +288,12 @@ class MindPage(ReloadingPage):
 
     # changing
 
-    def _change_text(self, name: str, text: str) -> None:
-        if name in self._day_labels:
+    def _change_text(self, name: str, value: object) -> None:
+        text, persona_id = str(value), self._shown_persona_id
+        if name in set(Weekday):
             text = text.replace("\n", " ")[:MAX_PLAN_CHARACTERS]  # one line, which wraps, and not longer than is stored
-            self.fields[name].set_text(text)
-        persona_id = self._shown_persona_id
-        self.saver.change_field(self._undo_titles[name], persona_id, name, self._texts.get((persona_id, name), ""), text)
+            self.form.set_field(name, text)
+        self.saver.change_field(self._titles[name], persona_id, name, self._texts.get((persona_id, name), ""), text)
 
     def _change_writing(self, writing: MindNote, text: str) -> None:
         guid = writing.memory.guid

@@ -1,67 +1,38 @@
-"""Card of reminders: a list by date, and fields for a new one whose date is entered in natural language."""
+"""Fields for a new reminder, whose date is entered in natural language, and the dialog that edits one."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import date, datetime
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QLabel, QLineEdit, QWidget
+from PySide6.QtWidgets import QLineEdit, QWidget
 
 from lethe_app.domain.memory import MemoryUnit
-from lethe_app.ui.core.accessibility import chain_focus
 from lethe_app.ui.core.labels.dates import format_time
-from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4
-from lethe_app.ui.core.theme import Theme
+from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.dialogs.dialogs import QuestionDialog
-from lethe_app.ui.pages.mind.labels import format_due_date, format_weekday
-from lethe_app.ui.widgets.buttons import IconButton, build_button
-from lethe_app.ui.widgets.card_column import fill_layout
+from lethe_app.ui.pages.mind.labels import format_weekday
+from lethe_app.ui.widgets.buttons import build_button
 from lethe_app.ui.widgets.datetime_field import DateTimeField
 from lethe_app.ui.widgets.form import build_field_label
-from lethe_app.ui.widgets.labels import build_small_label, create_text_label
+from lethe_app.ui.widgets.labels import build_small_label
 from lethe_app.ui.widgets.layouts import build_column, build_row
 from lethe_app.ui.widgets.text_area import TextAreaField
 
 ParseDate = Callable[[str], datetime | date | None]
 
 
-class ReminderRow(QWidget):
-    """Row of a reminder: date, text, and buttons to edit and delete it."""
-
-    edit_requested = Signal(object)
-    forget_requested = Signal(object)
-
-    def __init__(self, theme: Theme, memory: MemoryUnit) -> None:
-        super().__init__()
-        self.memory = memory
-        date_label = QLabel(format_due_date(memory.added))
-        date_label.setProperty("small", True)
-        text_column = build_column(create_text_label(memory.content), date_label)
-        name = memory.name
-        self.edit_button = IconButton(theme, "edit", self.tr("Edit “{name}”").format(name=name))
-        self.edit_button.clicked.connect(lambda: self.edit_requested.emit(self.memory))
-        self.delete_button = IconButton(theme, "trash", self.tr("Delete “{name}”").format(name=name))
-        self.delete_button.clicked.connect(lambda: self.forget_requested.emit(self.memory))
-        buttons = [(button, 0, Qt.AlignmentFlag.AlignTop) for button in (self.edit_button, self.delete_button)]
-        build_row((text_column, 1), *buttons, spacing=SPACE_1, parent=self)
-
-
 class ReminderForm(QWidget):
-    """List of reminders and fields for a new one; `reminder_entered` carries its text and its date or time."""
+    """Fields for a new reminder; `reminder_entered` carries its text and its date or time."""
 
     reminder_entered = Signal(str, object)
-    edit_requested = Signal(object)
-    forget_requested = Signal(object)
 
-    def __init__(self, theme: Theme, parse_date: ParseDate) -> None:
+    def __init__(self, parse_date: ParseDate) -> None:
         """Create the form; `parse_date` parses a date or time, or returns None."""
         super().__init__()
-        self._theme, self._parse_date = theme, parse_date
-        self.rows: list[ReminderRow] = []
-        self._row_column = build_column(spacing=SPACE_3)
-        self.empty_label = build_small_label("")
+        self._parse_date = parse_date
         self.text_field = _Line(self.tr("Reminder"), self.tr("Ask how the exam went"))
         self.date_field = _Line(self.tr("When"), self.tr("Friday 18:00"))
         self.add_button = build_button(self.tr("Add reminder"))
@@ -72,23 +43,8 @@ class ReminderForm(QWidget):
         for field in (self.text_field, self.date_field):
             field.textChanged.connect(lambda _text: self._update_parsed_date())
         fields = build_row((self.text_field, 3), (self.date_field, 2), self.add_button, spacing=SPACE_2)
-        items = (self.empty_label, self._row_column, fields, self.parsed_date_label)
-        build_column(*items, spacing=SPACE_3, parent=self)
+        build_column(fields, self.parsed_date_label, spacing=SPACE_3, parent=self)
         self._update_parsed_date()
-
-    def show_reminders(self, name: str, reminders: Sequence[MemoryUnit]) -> None:
-        """Show the reminders, in the order given: the next one first."""
-        self.empty_label.setVisible(not reminders)
-        self.empty_label.setText(self.tr("No reminders yet. {name} will bring up what you add here.").format(name=name))
-        if [row.memory for row in self.rows] == list(reminders):
-            return
-        self.rows = [ReminderRow(self._theme, reminder) for reminder in reminders]
-        fill_layout(self._row_column, self.rows)
-        for row in self.rows:
-            row.edit_requested.connect(self.edit_requested)
-            row.forget_requested.connect(self.forget_requested)
-        buttons = (button for row in self.rows for button in (row.edit_button, row.delete_button))
-        chain_focus(*buttons, self.text_field)
 
     def submit_reminder(self) -> None:
         """Emit `reminder_entered` if there is a text and the date was recognised, else focus the field that is missing."""

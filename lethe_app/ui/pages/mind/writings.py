@@ -1,4 +1,4 @@
-"""List of titled texts that can be edited and deleted: a persona's goals or journal."""
+"""List of what a persona notes, each of which can be edited and deleted: reminders, goals or the journal."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from PySide6.QtCore import QCoreApplication, Qt, Signal
-from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QLineEdit, QPushButton, QWidget
 
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.ui.core.accessibility import chain_focus
-from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_4
+from lethe_app.ui.core.palette import SPACE_1, SPACE_4
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.dialogs.dialogs import QuestionDialog
 from lethe_app.ui.widgets.buttons import IconButton
 from lethe_app.ui.widgets.card_column import fill_layout
 from lethe_app.ui.widgets.form import build_field_label
-from lethe_app.ui.widgets.labels import build_small_label
+from lethe_app.ui.widgets.labels import build_small_label, create_text_label
 from lethe_app.ui.widgets.layouts import build_column, build_row
 from lethe_app.ui.widgets.text_area import TextAreaField
 
@@ -31,32 +31,35 @@ class MindNote:
     memory: MemoryUnit
     title: str
     note: str
-    text: str
-    """Its text, which may not be stored yet."""
+    text: str = ""
+    """Its text, which may not be stored yet, if it is edited in the list."""
 
 
 class WritingRow(QWidget):
-    """Row of a text: title, note, delete button, and a field that grows with the text."""
+    """Row of a note: title, date and buttons. With `has_field` a field that grows with its text is below them; otherwise a
+    button is for its editing.
+    """
 
     text_edited = Signal(object, str)
+    edit_requested = Signal(object)
     forget_requested = Signal(object)
 
-    def __init__(self, theme: Theme, writing: MindNote) -> None:
+    def __init__(self, theme: Theme, writing: MindNote, *, has_field: bool) -> None:
         super().__init__()
-        self.writing = writing
-        self._title, self._note = QLabel(writing.title), QLabel(writing.note)
-        self._title.setProperty("field", True)
-        self._title.setWordWrap(True)
-        self._title.setTextFormat(Qt.TextFormat.PlainText)
-        self._note.setProperty("small", True)
+        self._title, self._note = create_text_label(""), build_small_label("")
+        self._title.setProperty("field", has_field)
+        self.edit_button = IconButton(theme, "edit", self.tr("Edit “{name}”").format(name=writing.title))
+        self.edit_button.clicked.connect(lambda: self.edit_requested.emit(self.writing))
         self.delete_button = IconButton(theme, "trash", self.tr("Delete “{name}”").format(name=writing.title))
         self.delete_button.clicked.connect(lambda: self.forget_requested.emit(self.writing))
         self.field = TextAreaField(writing.title, 1, 16)
-        self.field.set_text(writing.text)
         self.field.edited.connect(lambda text: self.text_edited.emit(self.writing, text))
+        (self.edit_button if has_field else self.field).hide()
         title_column = build_column(self._title, self._note)
-        head = build_row((title_column, 1), (self.delete_button, 0, Qt.AlignmentFlag.AlignTop), spacing=SPACE_2)
+        buttons = [(button, 0, Qt.AlignmentFlag.AlignTop) for button in (self.edit_button, self.delete_button)]
+        head = build_row((title_column, 1), *buttons, spacing=SPACE_1)
         build_column(head, self.field, spacing=SPACE_1, parent=self)
+        self.show_writing(writing)
 
     def show_writing(self, writing: MindNote) -> None:
         """Show a newer state of the text with its title and note."""
@@ -71,12 +74,15 @@ class WritingList(QWidget):
 
     text_edited = Signal(object, str)
     """A `MindNote`, and its new text."""
+    edit_requested = Signal(object)
     forget_requested = Signal(object)
 
-    def __init__(self, theme: Theme, more_label: str) -> None:
-        """Create the list; `more_label` is the label of the button for more, in which {n} is the number of texts not shown."""
+    def __init__(self, theme: Theme, more_label: str, *, has_fields: bool = True) -> None:
+        """Create the list; `more_label` is the label of the button for more, in which {n} is the number of texts not shown.
+        With `has_fields`, the texts are edited in the list.
+        """
         super().__init__()
-        self._theme, self._more_label = theme, more_label
+        self._theme, self._more_label, self._has_fields = theme, more_label, has_fields
         self._notes: list[MindNote] = []
         self._row_limit = INITIAL_ROWS
         self.rows: list[WritingRow] = []
@@ -117,17 +123,21 @@ class WritingList(QWidget):
         self._row_limit += ROWS_PER_STEP
         self._add_rows()
         if before < len(self.rows):
-            self.rows[before].field.setFocus()
+            row = self.rows[before]
+            (row.field if self._has_fields else row.edit_button).setFocus()
 
     def _add_rows(self) -> None:
         """Create the rows that are missing; those on display keep their text, which may not be stored yet."""
         for writing in self._notes[len(self.rows) : self._row_limit]:
-            row = WritingRow(self._theme, writing)
+            row = WritingRow(self._theme, writing, has_field=self._has_fields)
             row.text_edited.connect(self.text_edited)
+            row.edit_requested.connect(self.edit_requested)
             row.forget_requested.connect(self.forget_requested)
             self._row_column.addWidget(row)
             self.rows.append(row)
-        chain_focus(*(widget for row in self.rows for widget in (row.delete_button, row.field)), self.more_button)
+        chain_focus(
+            *(widget for row in self.rows for widget in (row.edit_button, row.delete_button, row.field)), self.more_button
+        )
         hidden_count = len(self._notes) - len(self.rows)
         self.more_button.setVisible(hidden_count > 0)
         self.more_button.setText(self._more_label.format(n=hidden_count))
