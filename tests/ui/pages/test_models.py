@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QSpinBox
+from PySide6.QtWidgets import QLabel, QSpinBox
 
 from lethe_app.config.options import ModelChoices
 from lethe_app.domain.model import RemoteModel
@@ -101,17 +101,21 @@ async def test_marks_of_thinking_are_written_as_code_and_left_to_the_format_when
         await until(lambda: file not in preferences.current.model_choices)
 
 
+def metadata(page: ModelPage) -> set[str]:
+    return {label.text() for label in page.card.findChildren(QLabel) if label.isVisible()}
+
+
 async def test_what_few_people_need_is_behind_advanced_unless_it_was_changed(tmp_path: Path):
     async with opened(tmp_path) as scene:
         page = await model_page(scene)
         assert field_of(page.card, "context").isVisible()
         assert not field_of(page.card, "gpu_layers").isVisible()
-        assert not page.card.technical_table.isVisible()
+        assert "Architecture" not in metadata(page)
         assert "for the model" not in page.card.fit_label.text()
 
         page.advanced_chip.click()
         assert field_of(page.card, "gpu_layers").isVisible()
-        assert page.card.technical_table.isVisible()
+        assert "Architecture" in metadata(page)
         assert "for the model" in page.card.fit_label.text()
         await until(lambda: scene.services.preferences.current.advanced_pages == ["models"])
 
@@ -137,32 +141,25 @@ async def test_the_recommended_download_comes_first_and_looking_at_it_connects_t
     assert server.asked == []
 
 
-async def test_the_list_says_which_model_is_in_use(tmp_path: Path, echo_model: Callable[..., Path]):
-    async with opened(tmp_path, echo_model("Yes.")) as scene:
-        models = scene.services.models
-        page = await model_page(scene)
-        await until(lambda: isinstance(models.state, ModelReady))
-        assert isinstance(models.state, ModelReady)
-        starter = next(one for one in page.rows.visible_rows if one.model.name.startswith("SmolLM2"))
-        assert cell(page, starter, "Model") == starter.model.name
+async def test_the_list_says_which_model_is_in_use(loaded: tuple[Scene, ModelPage]):
+    scene, page = loaded
+    models = scene.services.models
+    starter = next(one for one in page.rows.visible_rows if one.model.name.startswith("SmolLM2"))
+    assert cell(page, starter, "Model") == starter.model.name
 
-        models.state = ModelReady(replace(models.state.model, file=starter.model))
-        models.changed.notify(models.state)
+    models.state = ModelReady(replace(models.state.model, file=starter.model))
+    models.changed.notify(models.state)
 
-        assert f"✓ {starter.model.name}" in [cell(page, one, "Model") for one in page.rows.visible_rows]
+    assert f"✓ {starter.model.name}" in [cell(page, one, "Model") for one in page.rows.visible_rows]
 
 
-async def test_a_loaded_model_is_unloaded_from_its_card(tmp_path: Path, echo_model: Callable[..., Path]):
-    async with opened(tmp_path, echo_model("Yes.")) as scene:
-        models = scene.services.models
-        page = await model_page(scene)
-        await until(lambda: isinstance(models.state, ModelReady))
-        page.card.show_model(ModelEntry(models.state.model.file, page.rows.visible_rows[0].fit))
-        assert not page.card.unload_button.isHidden()
+async def test_a_loaded_model_is_unloaded_from_its_card(loaded: tuple[Scene, ModelPage]):
+    scene, page = loaded
+    assert not page.card.unload_button.isHidden()
 
-        QTest.mouseClick(page.card.unload_button, Qt.MouseButton.LeftButton)
+    QTest.mouseClick(page.card.unload_button, Qt.MouseButton.LeftButton)
 
-        await until(lambda: isinstance(models.state, NoModel))
+    await until(lambda: isinstance(scene.services.models.state, NoModel))
 
 
 async def test_a_download_shows_how_far_it_is_and_can_be_used_in_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -253,52 +250,47 @@ def show_loaded(scene: Scene, page: ModelPage) -> None:
     page.card.show_model(ModelEntry(scene.services.models.state.model.file, page.rows.visible_rows[0].fit))
 
 
-async def test_the_verdict_on_the_loaded_model_is_told_as_soon_as_it_is_known(tmp_path: Path, echo_model: Callable[..., Path]):
-    async with opened(tmp_path, echo_model("Yes.")) as scene:
-        models, qualification = scene.services.models, scene.services.qualification
+@pytest.fixture
+async def loaded(tmp_path: Path, echo_model: Callable[..., Path]) -> AsyncIterator[tuple[Scene, ModelPage]]:
+    async with opened(tmp_path, echo_model("Good evening to you.")) as scene:
         page = await model_page(scene)
-        await until(lambda: isinstance(models.state, ModelReady))
+        await until(lambda: isinstance(scene.services.models.state, ModelReady))
         show_loaded(scene, page)
-        assert "Not tested yet" in page.card.memory_label.text()
-        poor = verdict(0.33, may_write_facts=False, may_write_summaries=False)
-        qualification._known[key_of(models.state.model)] = poor
+        yield scene, page
 
-        qualification.changed.notify(poor)
 
-        assert not page.card.memory_label.isHidden()
-        assert "built from your own words" in page.card.memory_label.text()
-        assert "33 %" in page.card.memory_label.text()
+def judge(scene: Scene, result: QualificationResult) -> None:
+    qualification = scene.services.qualification
+    qualification._known[key_of(scene.services.models.state.model)] = result
+    qualification.changed.notify(result)
 
 
 async def test_a_model_that_did_not_pass_is_trusted_by_a_click_and_no_longer_when_that_is_undone(
-    tmp_path: Path, echo_model: Callable[..., Path]
+    loaded: tuple[Scene, ModelPage],
 ):
-    async with opened(tmp_path, echo_model("Yes.")) as scene:
-        models, qualification = scene.services.models, scene.services.qualification
-        page = await model_page(scene)
-        await until(lambda: isinstance(models.state, ModelReady))
-        poor = verdict(0.33, may_write_facts=False, may_write_summaries=False)
-        qualification._known[key_of(models.state.model)] = poor
-        show_loaded(scene, page)
-        assert not page.card.trust_check.isHidden()
-        assert not page.card.trust_check.isChecked()
+    scene, page = loaded
+    card, qualification = page.card, scene.services.qualification
+    assert "Not tested yet" in card.memory_label.text()
+    poor = verdict(0.33, may_write_facts=False, may_write_summaries=False)
+    judge(scene, poor)
+    assert "built from your own words" in card.memory_label.text()
+    assert "33 %" in card.memory_label.text()
+    assert not card.trust_check.isHidden()
+    assert not card.trust_check.isChecked()
 
-        page.card.trust_check.click()
-        await until(lambda: qualification.verdict != poor)
+    card.trust_check.click()
+    await until(lambda: qualification.verdict != poor)
+    trusted = {"may_write_facts": True, "may_write_summaries": True, "trusted_anyway": True}
+    assert qualification.verdict == poor.model_copy(update=trusted)
+    assert card.trust_check.isChecked()
+    assert "Trusted by you" in card.memory_label.text()
+    page.undo_stack.undo()
+    await until(lambda: qualification.verdict == poor)
+    assert not card.trust_check.isChecked()
+    assert not card.trust_check.isHidden()
 
-        assert qualification.verdict == poor.model_copy(
-            update={"may_write_facts": True, "may_write_summaries": True, "trusted_anyway": True}
-        )
-        assert page.card.trust_check.isChecked()
-        assert "Trusted by you" in page.card.memory_label.text()
-        page.undo_stack.undo()
-        await until(lambda: qualification.verdict == poor)
-        assert not page.card.trust_check.isChecked()
-        assert not page.card.trust_check.isHidden()
-
-        qualification._known[key_of(models.state.model)] = verdict(0.9, may_write_facts=True, may_write_summaries=True)
-        qualification.changed.notify(qualification.verdict)
-        assert page.card.trust_check.isHidden()
+    judge(scene, verdict(0.9, may_write_facts=True, may_write_summaries=True))
+    assert card.trust_check.isHidden()
 
 
 @pytest.mark.parametrize(
@@ -337,20 +329,17 @@ async def test_memories_are_found_with_the_embedding_model_that_is_chosen_here(t
         await until(lambda: not services.preferences.current.embedder_path)
 
 
-async def test_the_format_is_tried_with_one_click(tmp_path: Path, echo_model: Callable[..., Path]):
-    async with opened(tmp_path, echo_model("Good evening to you.")) as scene:
-        models, page = scene.services.models, await model_page(scene)
-        await until(lambda: isinstance(models.state, ModelReady))
-        show_loaded(scene, page)
-        await until(lambda: page.card.format_label.text().startswith("Prompt format: "))
-        assert page.card.test_button.isHidden()
-        page.advanced_chip.click()
-        await until(lambda: "models" in scene.services.preferences.current.advanced_pages)  # the list is filled anew
-        show_loaded(scene, page)
-        await until(lambda: page.card.format_label.text().startswith("Prompt format: "))
+async def test_the_format_is_tried_with_one_click(loaded: tuple[Scene, ModelPage]):
+    scene, page = loaded
+    await until(lambda: page.card.format_label.text().startswith("Prompt format: "))
+    assert page.card.test_button.isHidden()
+    page.advanced_chip.click()
+    await until(lambda: "models" in scene.services.preferences.current.advanced_pages)  # the list is filled anew
+    show_loaded(scene, page)
+    await until(lambda: page.card.format_label.text().startswith("Prompt format: "))
 
-        QTest.mouseClick(page.card.test_button, Qt.MouseButton.LeftButton)
-        await until(lambda: "Good evening to you." in page.card.format_label.text())
+    QTest.mouseClick(page.card.test_button, Qt.MouseButton.LeftButton)
+    await until(lambda: "Good evening to you." in page.card.format_label.text())
 
-        assert "The model replied and stopped correctly" in page.card.format_label.text()
-        assert format_prompt_format("chosen: ChatML") == "Prompt format: ChatML, chosen by you."
+    assert "The model replied and stopped correctly" in page.card.format_label.text()
+    assert format_prompt_format("chosen: ChatML") == "Prompt format: ChatML, chosen by you."

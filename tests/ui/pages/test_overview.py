@@ -98,11 +98,23 @@ async def test_a_key_moment_that_a_fact_states_is_not_repeated_and_not_contradic
 
         await until(lambda: "Tomas is a retired carpenter." in texts(page, TimelineRowKind.LINE))
         assert shown_moments(page) == [other.content]
+        await scene.services.facts.edit(fact.guid, "Tomas built boats for thirty years.")
+        await until(lambda: "Tomas built boats for thirty years." in texts(page, TimelineRowKind.LINE))
+        assert shown_moments(page) == [other.content]
+
+
+async def test_a_key_moment_says_until_when_it_held(tmp_path: Path, script: Path):
+    async with asked(tmp_path, script) as (scene, page):
+        (fact,) = [fact for fact in await scene.services.facts.facts_of("mira") if "carpenter" in fact.fact]
+        values = {"category": MemoryType.EVENT, "added": MARCH, "made_by": KEY_MOMENTS}
+        moment = MemoryUnit(content="Tomas is a carpenter.", sources=[f"message:{fact.source_messages[0]}"], **values)
+        await scene.services.memory_cache.save_memories("mira", moment)
         newer = ExtractedFact(fact="Tomas is a baker.", first_seen=MAY, last_seen=MAY, kind=FactKind.WORK)
         replaced = fact.model_copy(update={"superseded": True, "superseded_by": newer.guid})
         await scene.services.fact_store.save_facts("mira", newer, replaced)
         await scene.services.facts.renew("mira")
-        await until(lambda: [row.day for row in page.fact_list.lines if row.moment is not None][1:] == ["14 Mar, until 2 May"])
+
+        await until(lambda: [row.day for row in page.fact_list.lines if row.moment is not None] == ["14 Mar, until 2 May"])
 
 
 def shown_moments(page: OverviewPage) -> list[str]:

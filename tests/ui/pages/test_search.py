@@ -120,7 +120,7 @@ async def test_the_open_conversation_comes_first_and_can_be_searched_alone(tmp_p
         await until(lambda: headings(page) == ["The old one"])
 
         page.everywhere_chip.click()
-        page.persona_selector.setCurrentIndex(page.persona_selector.findData("edmund"))
+        page.persona_box.setCurrentIndex(page.persona_box.findData("edmund"))
         await until(lambda: headings(page) == ["The new one"])
 
 

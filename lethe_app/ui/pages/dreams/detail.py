@@ -118,10 +118,10 @@ class DreamDetail(DetailPane):
         self._before_column, self._after_column = build_column(spacing=SPACE_4), build_column(spacing=SPACE_4)
         self._before_card, column = self.add_card(title=tr("Before"))
         column.addLayout(self._before_column)
-        self._after_card, column = self.add_card(title=tr("After"))
-        column.addLayout(self._after_column)
         self.field = TextAreaField(tr("New memory text"), 3, 14)
-        self.field_help = build_small_label(tr("Edit the text if you like; an edited memory counts as your own."))
+        self._field_help = build_small_label(tr("Edit the text if you like; an edited memory counts as your own."))
+        self._after_card, column = self.add_card(self.field, self._field_help, title=tr("After"))
+        column.addLayout(self._after_column)
 
     def show_source(self, source: RecordedChange | FeedbackEntry | None) -> None:
         """Show a change, feedback on a reply, or with None a hint. Text being edited is kept while the change is the same."""
@@ -152,25 +152,21 @@ class DreamDetail(DetailPane):
         self._show_after(after.valid_records, is_editable=is_editable)
 
     def _show_after(self, records: Sequence[ChangedRecord], *, is_editable: bool) -> None:
-        # The edit field is reused. Without a parent it is not on display, which `edited_text` relies on.
-        for widget in (self.field, self.field_help):
-            widget.setParent(None)
-        if is_editable and len(records) == 1:
-            fill_layout(self._after_column, [])
+        is_edited_here = is_editable and len(records) == 1
+        for widget in (self.field, self._field_help):
+            widget.setVisible(is_edited_here)
+        if is_edited_here:
             self.field.set_text(record_text(records[0]))
-            for widget in (self.field, self.field_help, build_small_label(record_metadata(records[0]))):
-                self._after_column.addWidget(widget)
-                widget.show()
+            widgets: list[QWidget] = [build_small_label(record_metadata(records[0]))]
         else:
-            fill_layout(self._after_column, map(_build_record_widget, records))
-        if not records:
-            self._after_column.addWidget(build_small_label(tr("Moved to the Trash")))
+            widgets = [*map(_build_record_widget, records)] or [build_small_label(tr("Moved to the Trash"))]
+        fill_layout(self._after_column, widgets)
         self._after_card.show()
 
     @property
     def edited_text(self) -> str:
         """Return the text of the edit field; empty where the change has none."""
-        return self.field.text if self.field.parent() is not None else ""
+        return "" if self.field.isHidden() else self.field.text
 
 
 def _build_record_widget(record: ChangedRecord) -> QWidget:

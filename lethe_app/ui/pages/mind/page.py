@@ -32,7 +32,6 @@ from lethe_app.services.preferences import Preferences
 from lethe_app.services.search.memory_lists import MemoryLists
 from lethe_app.services.sessions.service import SessionService
 from lethe_app.ui.core.formatting import format_age
-from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.dialogs.dialogs import run_dialog
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.environment import PageEnvironment
@@ -46,7 +45,6 @@ from lethe_app.ui.pages.undo_commands import Step
 from lethe_app.ui.widgets.card_column import CardColumn
 from lethe_app.ui.widgets.fields import FieldKind, FieldSpec
 from lethe_app.ui.widgets.form import Form
-from lethe_app.ui.widgets.layouts import build_row
 from lethe_app.ui.widgets.text_area import TextAreaField
 
 MAX_TITLE_LENGTH = 40
@@ -120,19 +118,15 @@ class MindPage(ReloadingPage):
         """Text of a persona or memory by the name of its field: the stored one, or a typed one that is about to be stored."""
         self._shown_persona_id = ""
         """Persona whose mind is on display, to whom every edit belongs; another one may be chosen, but not loaded yet."""
-        self._build(persona_selector)
+        self._build()
         self._connect(persona_selector)
         persona_selector.emit_chosen()
 
     # building
 
-    def _build(self, persona_selector: PersonaSelector) -> None:
-        persona_selector.setAccessibleName(self.tr("Persona"))
-        persona_selector.setToolTip(self.tr("Persona"))
+    def _build(self) -> None:
         self.mood_card, self.sheet = MoodCard(self.theme), CardColumn()
-        checks = (self.mood_card.moods_check, self.mood_card.fixed_check)
-        head_margins = (SPACE_4, SPACE_3, SPACE_4, SPACE_2)
-        self.body.addLayout(build_row(persona_selector, 1, *checks, spacing=SPACE_4, margins=head_margins))
+        self.add_head(self.build_search_row(None, [self.mood_card.moods_check, self.mood_card.fixed_check]))
         self.body.addWidget(self.sheet, 1)
         self.sheet.add_widget(self.mood_card)
         self.reminder_list = WritingList(self.theme, self.tr("{n} more"), has_fields=False)

@@ -9,7 +9,7 @@ from typing import Any
 
 from PySide6.QtCore import QCoreApplication
 from PySide6.QtGui import QUndoStack
-from PySide6.QtWidgets import QCheckBox, QFormLayout, QLabel, QProgressBar, QWidget
+from PySide6.QtWidgets import QCheckBox, QFormLayout, QLabel, QProgressBar
 
 from lethe_app.config.options import ModelChoices
 from lethe_app.domain.model import ModelFile
@@ -28,13 +28,7 @@ from lethe_app.ui.core.palette import SPACE_2, SPACE_4
 from lethe_app.ui.core.tasks import Work
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.models.embedder_use import EmbedderUse
-from lethe_app.ui.pages.models.labels import (
-    format_fit,
-    format_prompt_format,
-    format_qualification,
-    model_metadata,
-    technical_metadata,
-)
+from lethe_app.ui.pages.models.labels import format_fit, format_prompt_format, format_qualification, list_metadata
 from lethe_app.ui.pages.undo_commands import FieldChange
 from lethe_app.ui.widgets.buttons import build_button
 from lethe_app.ui.widgets.card_column import CardColumn, create_card
@@ -125,9 +119,14 @@ class ModelCard(CardColumn):
         for button in (self.load_button, self.unload_button, self.test_button):
             buttons.addWidget(button)
         column.addLayout(buttons)
-        column.addWidget(_create_metadata_table(model_metadata(model)))
-        self.technical_table = _create_metadata_table(technical_metadata(model))
-        column.addWidget(self.technical_table)
+        self.metadata = QFormLayout(horizontalSpacing=SPACE_4, verticalSpacing=SPACE_2)
+        self._metadata_rows = list_metadata(model)
+        for title, text, _is_technical in self._metadata_rows:
+            name, value = QLabel(title), QLabel(text)
+            name.setProperty("quiet", True)
+            value.setWordWrap(True)
+            self.metadata.addRow(name, value)
+        column.addLayout(self.metadata)
         self.add_widget(card)
         self.refresh()
 
@@ -228,9 +227,10 @@ class ModelCard(CardColumn):
             (self.trust_check, is_loaded and needs_trust),
             (self.unload_button, is_loaded),
             (self.test_button, is_loaded and self._is_advanced),
-            (self.technical_table, self._is_advanced),
         ):
             widget.setVisible(is_visible)
+        for row, (_title, _text, is_technical) in enumerate(self._metadata_rows):
+            self.metadata.setRowVisible(row, self._is_advanced or not is_technical)
         self._show_fit()
         self._show_advanced_rows()
         load_title = self.tr("Reload model") if is_loaded else self.tr("Load model")
@@ -290,18 +290,3 @@ def override_specs(formats: Sequence[str]) -> list[FieldSpec]:
     ]
     specs = [replace(spec, kind=FieldKind.ESCAPED_TEXT) if spec.kind is FieldKind.TEXT else spec for spec in specs]
     return [replace(spec, step=1024) if spec.name == "context" else spec for spec in specs]
-
-
-def _create_metadata_table(rows: Sequence[tuple[str, str]]) -> QWidget:
-    """Create a table of titles and values."""
-    widget = QWidget()
-    table = QFormLayout(widget)
-    table.setContentsMargins(0, 0, 0, 0)
-    table.setHorizontalSpacing(SPACE_4)
-    table.setVerticalSpacing(SPACE_2)
-    for title, value_text in rows:
-        name, value = QLabel(title), QLabel(value_text)
-        name.setProperty("quiet", True)
-        value.setWordWrap(True)
-        table.addRow(name, value)
-    return widget

@@ -70,31 +70,24 @@ def _format_memory(fit: MemoryEstimate, *, is_detailed: bool) -> str:
     return f"{text} {_tr('Even a short context does not fit; choose a smaller model.')}"
 
 
-def model_metadata(model: ModelFile) -> list[tuple[str, str]]:
-    """Return titles and values of what everybody may want to know of a model, as far as it is known."""
+def list_metadata(model: ModelFile) -> list[tuple[str, str, bool]]:
+    """Return titles and values of what is known of a model, and whether only experts may want to know it."""
     size = f"{model.parameters / 1e9:.1f}".rstrip("0").rstrip(".")
-    parts = [
-        (_tr("Type"), _tr("embedding (memory search)") if model.is_embedding else ""),
-        (_tr("Parameters"), _tr("{count} billion").format(count=size) if model.parameters >= 50_000_000 else ""),
-        (_tr("On disk"), format_size(model.size)),
-        (_tr("Source"), model.source),
-        (_tr("File"), _breakable(abbreviate_home(model.path))),
-    ]
-    return [(title, words) for title, words in parts if words]
-
-
-def technical_metadata(model: ModelFile) -> list[tuple[str, str]]:
-    """Return titles and values of the other metadata that the file contains."""
     tokens = _tr("{tokens} tokens").format(tokens=abbreviate_tokens(model.context_length))
     format_text = _tr("built-in chat template") if model.has_template else _tr("no built-in template; detected when loaded")
-    parts = [
-        (_tr("Architecture"), model.architecture),
-        (_tr("Quantisation"), model.quantization),
-        (_tr("Context length"), tokens if model.context_length else ""),
-        (_tr("Format"), "" if model.is_embedding else format_text),
-        (_tr("Attention"), format_attention(model)),
+    rows = [
+        (_tr("Type"), _tr("embedding (memory search)") if model.is_embedding else "", False),
+        (_tr("Parameters"), _tr("{count} billion").format(count=size) if model.parameters >= 50_000_000 else "", False),
+        (_tr("On disk"), format_size(model.size), False),
+        (_tr("Source"), model.source, False),
+        (_tr("File"), _breakable(abbreviate_home(model.path)), False),
+        (_tr("Architecture"), model.architecture, True),
+        (_tr("Quantisation"), model.quantization, True),
+        (_tr("Context length"), tokens if model.context_length else "", True),
+        (_tr("Format"), "" if model.is_embedding else format_text, True),
+        (_tr("Attention"), format_attention(model), True),
     ]
-    return [(title, words) for title, words in parts if words]
+    return [row for row in rows if row[1]]
 
 
 def abbreviate_home(path: Path) -> str:

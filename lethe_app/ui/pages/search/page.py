@@ -19,16 +19,15 @@ from lethe_app.services.sessions.editing import SessionEditing
 from lethe_app.ui.core.accessibility import announce
 from lethe_app.ui.core.formatting import format_count, format_session_title, truncate_text
 from lethe_app.ui.core.labels.dates import format_date, format_date_time
-from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4
+from lethe_app.ui.core.palette import SPACE_1
 from lethe_app.ui.core.routes import DocumentsRoute, FactsRoute, MemoriesRoute, Route, SearchRoute, WorldsRoute
 from lethe_app.ui.pages.context import PageContext
-from lethe_app.ui.pages.page import Page
+from lethe_app.ui.pages.record_page.base import ReloadingPage
 from lethe_app.ui.pages.search.results import ResultLine, ResultList
 from lethe_app.ui.widgets.buttons import build_chip
 from lethe_app.ui.widgets.fields import NoWheelComboBox
 from lethe_app.ui.widgets.flow_layout import FlowLayout
 from lethe_app.ui.widgets.labels import build_small_label
-from lethe_app.ui.widgets.layouts import build_column, build_row
 from lethe_app.ui.widgets.table import SearchField
 
 WORD_DELAY_MS, MEANING_DELAY_MS = 60, 350
@@ -36,12 +35,12 @@ WORD_DELAY_MS, MEANING_DELAY_MS = 60, 350
 TASK_KEY = "find in everything"
 
 
-class SearchPage(Page):
+class SearchPage(ReloadingPage):
     """Page with the search field and results grouped by conversation, those of the open conversation first."""
 
     def __init__(self, context: PageContext, search: SearchService, session_editing: SessionEditing, library: Library) -> None:
-        super().__init__(context.theme, QCoreApplication.translate("SearchPage", "Search everything"))
-        self._context = context
+        super().__init__(context, QCoreApplication.translate("SearchPage", "Search everything"))
+        self._task_keys.append(TASK_KEY)
         self._search_service, self._session_editing, self._library = search, session_editing, library
         self._current_session: ChatSession | None = context.current_session()
         self._names: dict[str, str] = {}
@@ -51,39 +50,33 @@ class SearchPage(Page):
         """True while the hits of the text before are still on display."""
         self._build()
         self._connect()
-        context.tasks.start_task(self._load_names())
+        self.reload()
 
     def _build(self) -> None:
         self.search = SearchField(self.theme, self.tr("Search words, or an exact “phrase”"))
-        self.persona_selector = NoWheelComboBox()
-        self.persona_selector.setAccessibleName(self.tr("Persona"))
-        self.persona_selector.addItem(self.tr("All personas"), "")
-        self.persona_selector.setMaximumWidth(260)
+        self.persona_box = NoWheelComboBox()
+        self.persona_box.setAccessibleName(self.tr("Persona"))
+        self.persona_box.addItem(self.tr("All personas"), "")
+        self.persona_box.setMaximumWidth(260)
         self._scopes = QButtonGroup(self)
-        self.this_session_chip, self.everywhere_chip = (
-            build_chip(self.tr("This conversation")),
-            build_chip(self.tr("Everywhere")),
-        )
-        for chip in (self.this_session_chip, self.everywhere_chip):
-            self._scopes.addButton(chip)
+        self.everywhere_chip, self.this_session_chip = map(build_chip, (self.tr("Everywhere"), self.tr("This conversation")))
+        self._scopes.addButton(self.everywhere_chip)
+        self._scopes.addButton(self.this_session_chip)
         self.everywhere_chip.setChecked(True)
         self.this_session_chip.setEnabled(self._current_session is not None)
-        self.by_meaning_chip = build_chip(self.tr("By meaning"))
-        self.by_meaning_chip.setToolTip(self.tr("Search for a similar meaning instead of the same words"))
+        hint = self.tr("Search for a similar meaning instead of the same words")
+        self.by_meaning_chip = build_chip(self.tr("By meaning"), hint)
         self.hint = build_small_label("")
         self.result_list = ResultList(self.theme, self.tr("Search results"))
         self._empty_text = self.tr("Search messages, summaries, memories, facts, world entries and documents.")
         self.result_list.empty_text = self._empty_text
         self.search.down_pressed.connect(self.result_list.setFocus)
         self.result_list.up_pressed.connect(self.search.setFocus)
-        above, chips = QWidget(), QWidget()
+        chips = QWidget()
         flow = FlowLayout(chips, spacing=SPACE_1)
         for chip in (self.everywhere_chip, self.this_session_chip, self.by_meaning_chip):
             flow.addWidget(chip)
-        line = build_row((self.search, 1), self.persona_selector, spacing=SPACE_2)
-        margins = (SPACE_4, SPACE_3, SPACE_4, SPACE_2)
-        build_column(line, chips, self.hint, spacing=SPACE_2, margins=margins, parent=above)
-        self.body.addWidget(above)
+        self.add_head(self.build_search_row(self.search, [self.persona_box]), chips, self.hint)
         self.body.addWidget(self.result_list, 1)
 
     def _connect(self) -> None:
@@ -91,17 +84,13 @@ class SearchPage(Page):
         self._search_timer.timeout.connect(self._start_search)
         self.search.textChanged.connect(lambda _text: self._search_timer.start())
         self.search.returnPressed.connect(self._search_or_open)
-        self.persona_selector.currentIndexChanged.connect(lambda _place: self._start_search())
+        self.persona_box.currentIndexChanged.connect(lambda _place: self._start_search())
         self._scopes.buttonClicked.connect(lambda _chip: self._on_scope_changed())
         self.by_meaning_chip.toggled.connect(lambda _on: self._on_scope_changed())
         self.result_list.opened.connect(lambda line: self.open_hit(line.hit))
 
     def first_focus_widget(self) -> QWidget:
         return self.search
-
-    def close_page(self) -> None:
-        super().close_page()
-        self._context.tasks.cancel(TASK_KEY)
 
     def showEvent(self, event: QShowEvent) -> None:
         """Search again, because a result may have been changed or deleted on the page it opened."""
@@ -123,7 +112,7 @@ class SearchPage(Page):
         if is_meaning:
             self.everywhere_chip.setChecked(True)
         self.this_session_chip.setEnabled(self._current_session is not None and not is_meaning)
-        self.persona_selector.setEnabled(not self.this_session_chip.isChecked())
+        self.persona_box.setEnabled(not self.this_session_chip.isChecked())
         self._search_timer.setInterval(MEANING_DELAY_MS if is_meaning else WORD_DELAY_MS)
         self.search.setFocus()
         self._start_search()
@@ -142,7 +131,7 @@ class SearchPage(Page):
     async def _search(self, text: str, *, opens_result: bool) -> None:
         self._is_outdated = True
         hits: list[SearchHit] = []
-        persona, open_session = str(self.persona_selector.currentData() or ""), self._current_session
+        persona, open_session = str(self.persona_box.currentData() or ""), self._current_session
         if self.by_meaning_chip.isChecked() and text.strip():
             open_persona = open_session.persona_id if open_session is not None else ""
             personas = sorted(self._names, key=lambda name: name != open_persona)  # whom the user talks with is asked first
@@ -254,12 +243,12 @@ class SearchPage(Page):
             case HitKind.MEMORY:
                 return self.tr("Memory · {day}").format(day=format_date(hit.when.timestamp()))
 
-    async def _load_names(self) -> None:
+    async def load(self) -> None:
         self._names = {persona.unique_name: persona.name for persona in await self._library.personas()}
         self._worlds = {world: content.name for world, content in (await self._library.worlds()).items()}
-        with QSignalBlocker(self.persona_selector):
+        with QSignalBlocker(self.persona_box):
             for unique_name, name in self._names.items():
-                self.persona_selector.addItem(name, unique_name)
+                self.persona_box.addItem(name, unique_name)
         if self._current_session is not None:
             title = truncate_text(self._current_session.name) if self._current_session.name else ""
             self.this_session_chip.setToolTip(title)
