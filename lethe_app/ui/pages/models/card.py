@@ -8,11 +8,11 @@ from functools import partial
 from typing import Any
 
 from PySide6.QtCore import QCoreApplication
-from PySide6.QtGui import QUndoStack
 from PySide6.QtWidgets import QCheckBox, QFormLayout, QLabel, QProgressBar
 
 from lethe_app.config.options import ModelChoices
 from lethe_app.domain.model import ModelFile
+from lethe_app.errors import LetheError
 from lethe_app.services.events import Listeners, ModelLoading, ModelReady
 from lethe_app.services.extraction.qualification import Qualification
 from lethe_app.services.library import Library
@@ -25,11 +25,11 @@ from lethe_app.services.sessions.archive_queue import ArchiveQueue
 from lethe_app.services.speech.dictation import Dictation
 from lethe_app.ui.core.labels.fields import field_title
 from lethe_app.ui.core.palette import SPACE_2, SPACE_4
-from lethe_app.ui.core.tasks import Work
 from lethe_app.ui.pages.context import PageContext
+from lethe_app.ui.pages.field_saver import FieldSaver
 from lethe_app.ui.pages.models.embedder_use import EmbedderUse
 from lethe_app.ui.pages.models.labels import format_fit, format_prompt_format, format_qualification, list_metadata
-from lethe_app.ui.pages.undo_commands import FieldChange
+from lethe_app.ui.pages.undo_commands import Step
 from lethe_app.ui.widgets.buttons import build_button
 from lethe_app.ui.widgets.card_column import CardColumn, create_card
 from lethe_app.ui.widgets.fields import FieldKind, FieldSpec, build_field_spec
@@ -69,10 +69,18 @@ class ModelCard(CardColumn):
     """Card of the model selected in the table; it follows the state of the loaded model."""
 
     def __init__(
-        self, context: PageContext, services: ModelPageServices, embedder_use: EmbedderUse, undo_stack: QUndoStack
+        self,
+        context: PageContext,
+        services: ModelPageServices,
+        embedder_use: EmbedderUse,
+        saver: FieldSaver,
+        run_undoable: Callable[[str, Step, Step], None],
     ) -> None:
+        """Create the card; `saver` stores settings of models by the name of their file, and `run_undoable` runs a step that the
+        other one takes back.
+        """
         super().__init__()
-        self._context, self._services, self._undo_stack = context, services, undo_stack
+        self._context, self._services, self._saver, self._run_undoable = context, services, saver, run_undoable
         self._embedder_use, self._spawn = embedder_use, context.tasks.start_task
         self._form: Form | None = None
         self._entry: ModelEntry | None = None
@@ -92,10 +100,10 @@ class ModelCard(CardColumn):
         if is_same:
             self._show_fit()
             return
-        self._overrides = self._services.preferences.current.model_choices.get(entry.model.path.name, ModelChoices())
+        file = entry.model.path.name
+        stored = self._services.preferences.current.model_choices.get(file, ModelChoices())
+        self._overrides = stored.model_copy(update=self._saver.unsaved_values(file))
         self._form = None
-        # The commands refer to the form of the model shown before.
-        self._undo_stack.clear()
         self.clear_cards()
         self._build_card(entry.model)
         self._spawn(self._build_overrides_form(entry.model), "model choices")
@@ -167,22 +175,13 @@ class ModelCard(CardColumn):
 
     def _change_setting(self, model: ModelFile, name: str, value: object) -> None:
         before = getattr(self._overrides, name)
-        if value != before and self._form is not None:
-            apply_setting = partial(self._apply_setting, model)
-            self._undo_stack.push(FieldChange(field_title(ModelChoices, name), name, before, value, apply_setting))
+        self._saver.change_field(field_title(ModelChoices, name), model.path.name, name, before, value)
 
-    def _apply_setting(self, model: ModelFile, name: str, value: object) -> None:
-        if self._form is None or not self._is_shown(model):
-            return  # the way back is cleared when another one is shown
-        self._form.set_field(name, value)
-        self._overrides = ModelChoices.model_validate({**dict(self._overrides), name: value})
-        self._spawn(self._save_overrides(model.path.name, self._overrides))
-
-    async def _save_overrides(self, name: str, choices: ModelChoices) -> None:
-        overrides = {**self._services.preferences.current.model_choices, name: choices}
-        if choices == ModelChoices():
-            del overrides[name]
-        await self._services.preferences.set(model_choices=overrides)
+    def show_setting(self, file: object, name: str, value: object) -> None:
+        """Show a setting of the model in a file of this name, if it is on display."""
+        if self._form is not None and self._entry is not None and self._entry.model.path.name == file:
+            self._overrides = self._overrides.model_copy(update={name: value})
+            self._form.set_field(name, value)
 
     # loading
 
@@ -191,22 +190,9 @@ class ModelCard(CardColumn):
         if not model.is_embedding:
             self._spawn(self._services.models.load(model.path), "load")
         elif not self._embedder_use.is_used(model):
-            before = self._embedder_use.chosen_path
+            use_model, before = self._embedder_use.use_model, self._embedder_use.chosen_path
             title = self.tr("using {name} for memory search").format(name=model.name)
-            self._push(title, "embedder", before, str(model.path), lambda path: self._use_embedder(str(path)))
-
-    def _push(self, title: str, key: str, before: object, after: object, apply_value: Callable[[object], Work]) -> None:
-        """Run what `apply_value` returns for a value now, as an undoable command; a task of the same key is cancelled."""
-
-        def run(_name: str, value: object) -> None:
-            self._spawn(apply_value(value), key)
-
-        name = f"{key} {after}"  # of its own for each value, so that two choices are not merged like typing
-        self._undo_stack.push(FieldChange(title, name, before, after, run))
-
-    async def _use_embedder(self, path: str) -> None:
-        await self._embedder_use.use_model(path)
-        self.refresh()
+            self._run_undoable(title, partial(use_model, str(model.path)), partial(use_model, before))
 
     def refresh(self) -> None:
         """Show what can be done with the model now: an embedding model is only used for memory search or not, a chat model is
@@ -249,12 +235,17 @@ class ModelCard(CardColumn):
             self._spawn(self._show_format(), "format")
 
     def _change_trust(self, trusted: bool) -> None:
-        self._push(self.trust_check.text(), "trusted", not trusted, trusted, self._save_trust)
+        shown = self._entry
 
-    async def _save_trust(self, trusted: object) -> None:
-        await self._services.qualification.trust_anyway(trusted=bool(trusted))
-        if trusted:
-            self._services.archive_queue.background.wake()
+        async def trust(*, value: bool) -> None:
+            state = self._services.models.state
+            if shown is None or not isinstance(state, ModelReady) or state.model.file.path != shown.model.path:
+                raise LetheError(self.tr("The model that was trusted is not loaded any more."))
+            await self._services.qualification.trust_anyway(trusted=value)
+            if value:
+                self._services.archive_queue.background.wake()
+
+        self._run_undoable(self.trust_check.text(), partial(trust, value=trusted), partial(trust, value=not trusted))
 
     async def _show_embedder_use(self, model: ModelFile) -> None:
         text = await self._embedder_use.describe_use(model)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Mapping
 from operator import attrgetter
 from pathlib import Path
 
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication, QTabBar, QWidget
 
+from lethe_app.config.options import ModelChoices
 from lethe_app.domain.model import DownloadProgress, KvType, ModelFile
 from lethe_app.errors import LetheError, SpeechModelMissing
 from lethe_app.services.events import ModelLoading, ModelReady, ModelState
@@ -114,7 +116,7 @@ class ModelPage(ReloadingPage):
         self.search = SearchField(self.theme, self.tr("Search models"))
         self._build_table()
         self.search.textChanged.connect(self.rows.set_filter)
-        self.card = ModelCard(context, services, embedder_use, self.undo_stack)
+        self.card = ModelCard(context, services, embedder_use, self.saver, self.run_undoable)
         self.advanced_chip = build_advanced_chip("models", services.preferences, context.tasks)
         self.advanced_chip.toggled.connect(lambda is_on: self.card.show_advanced(is_on=is_on))
         self.card.show_advanced(is_on=self.advanced_chip.isChecked())
@@ -181,6 +183,16 @@ class ModelPage(ReloadingPage):
         super().close_page()
 
     # Local models.
+
+    async def store_fields(self, key: Hashable, values: Mapping[str, object]) -> None:
+        """Store settings of the model in the file with the name `key`; without any, it follows the general ones."""
+        stored = self._services.preferences.current.model_choices
+        choices = ModelChoices.model_validate({**dict(stored.get(str(key), ModelChoices())), **values})
+        kept = {file: one for file, one in {**stored, str(key): choices}.items() if one != ModelChoices()}
+        await self._services.preferences.set(model_choices=kept)
+
+    def show_field(self, key: Hashable, name: str, value: object) -> None:
+        self.card.show_setting(key, name, value)
 
     async def load(self) -> None:
         self._models = await self._services.models.list_all_models()
