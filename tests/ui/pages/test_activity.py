@@ -32,7 +32,7 @@ from lethe_app.ui.core.routes import NotebooksRoute, ResearchRoute
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog
 from lethe_app.ui.pages.activity.detail import item_route
 from lethe_app.ui.pages.activity.labels import format_due, format_usual_cost
-from lethe_app.ui.pages.activity.page import COST, DUE, UPKEEP_HISTORY, ActivityPage
+from lethe_app.ui.pages.activity.page import COST, DUE, PLANNED, UPKEEP_HISTORY, ActivityPage
 from lethe_app.ui.pages.memories.page import MemoryPage
 from lethe_app.ui.pages.personas.page import PersonaPage
 from tests.services.tasks import Clock, Scripted, TaskAction
@@ -403,6 +403,7 @@ async def test_nothing_is_switched_while_another_persona_is_loaded(
 
         await until(page.agent_mode_check.isEnabled)
         assert not any(persona.agent_mode for persona in await scene.services.library.personas())
+        page.filters.chips[PLANNED].click()
         page.agent_mode_check.click()
         await until(lambda: page.agent_mode_check.isChecked() and "one at a time" in page.hint.text())
         assert (await scene.services.library.persona("edmund")).agent_mode
