@@ -96,7 +96,7 @@ def compare_prompts(before: Sequence[PromptSpan], after: Sequence[PromptSpan]) -
 
 
 def _group_changes(old: list[str], new: list[str]) -> Iterable[Sequence[tuple[str, int, int, int, int]]]:
-    """Return the changes with their context as groups of opcodes, as `difflib` describes them."""
+    """Return the changes with their context as groups of opcodes of difflib."""
     if max(len(old), len(new)) > MAX_MATCHED_LINES:
         return [[("replace", 0, len(old), 0, len(new))]]
     # The default `autojunk` ignores lines that occur often, such as those of the template; without it the comparison would
