@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QCheckBox, QDateTimeEdit, QWidget
 
 from lethe_app.domain.clock import now
 from lethe_app.ui.core.palette import SPACE_3
-from lethe_app.ui.widgets.fields import IgnoresWheel
 from lethe_app.ui.widgets.layouts import build_row
+from lethe_app.ui.widgets.wheel import IgnoresWheel
 
 
 class DateTimeField(QWidget):

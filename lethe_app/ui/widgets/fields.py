@@ -7,20 +7,21 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from types import NoneType
-from typing import Any, cast, get_args
+from typing import Any, get_args
 
-from pydantic import BaseModel
-from PySide6.QtCore import QCoreApplication, QSignalBlocker, Qt, Signal
-from PySide6.QtGui import QWheelEvent
+from pydantic import AwareDatetime, BaseModel
+from PySide6.QtCore import QCoreApplication, QSignalBlocker, Signal
 from PySide6.QtWidgets import QCheckBox, QComboBox, QDoubleSpinBox, QLineEdit, QSpinBox, QWidget
 
 from lethe_app.ui.core.labels.fields import field_title, translate_text
 from lethe_app.ui.core.palette import SPACE_2
 from lethe_app.ui.core.theme import Theme
+from lethe_app.ui.widgets.datetime_field import DateTimeField
 from lethe_app.ui.widgets.multi_select import MultiSelect
 from lethe_app.ui.widgets.row_fields import KeyValueField, TextListField
 from lethe_app.ui.widgets.tag_field import TagField
 from lethe_app.ui.widgets.text_area import TextAreaField
+from lethe_app.ui.widgets.wheel import IgnoresWheel
 
 MIN_COMBO_WIDTH = 120
 """Minimum width of a combo box in pixels; the text of the current choice is elided."""
@@ -57,6 +58,8 @@ class FieldKind(Enum):
     """One of `choices`, in a combo box."""
     OPTIONAL_CHOICE = auto()
     """str, one of the choices that are set later, or empty, with `placeholder` as label."""
+    MOMENT = auto()
+    """datetime; None as well if there is a `placeholder`, the label of the check box that sets one."""
 
 
 @dataclass(frozen=True)
@@ -145,7 +148,7 @@ def _kind_of(value_type: Any, extra: Mapping[str, object], *, has_choices: bool)
         return FieldKind.COMBO_BOX
     if extra.get("unit") == "%":
         return FieldKind.PERCENT
-    kinds = {bool: FieldKind.CHECKBOX, int: FieldKind.INTEGER, float: FieldKind.FLOAT}
+    kinds = {bool: FieldKind.CHECKBOX, int: FieldKind.INTEGER, float: FieldKind.FLOAT, AwareDatetime: FieldKind.MOMENT}
     return kinds.get(value_type, FieldKind.TEXT)
 
 
@@ -327,15 +330,10 @@ def _create_optional_choice(spec: FieldSpec, _theme: Theme, on_change: Callable[
     return Field(box, box.currentData, box.set_value)
 
 
-class IgnoresWheel:
-    """Mixin of a widget that ignores the mouse wheel, so that scrolling the page does not change the value below it."""
-
-    def __init__(self, *parent: QWidget | None) -> None:
-        super().__init__(*parent)
-        cast("QWidget", self).setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # by default the wheel would give it the focus
-
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        event.ignore()
+def _create_moment(spec: FieldSpec, _theme: Theme, on_change: Callable[[Any], None]) -> Field:
+    edit = DateTimeField(spec.title, spec.placeholder)
+    edit.changed.connect(on_change)
+    return Field(edit, lambda: edit.value, edit.set_value)
 
 
 class NoWheelSpinBox(IgnoresWheel, QSpinBox):
@@ -406,4 +404,5 @@ _BUILDERS: dict[FieldKind, Callable[[FieldSpec, Theme, Callable[[Any], None]], F
     FieldKind.CHECKBOX: _create_checkbox,
     FieldKind.COMBO_BOX: _create_combo_box,
     FieldKind.OPTIONAL_CHOICE: _create_optional_choice,
+    FieldKind.MOMENT: _create_moment,
 }

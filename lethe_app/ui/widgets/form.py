@@ -18,7 +18,14 @@ from lethe_app.ui.widgets.layouts import build_column, build_row
 from lethe_app.ui.widgets.multi_select import MultiSelect
 
 NARROW_KINDS = frozenset(
-    {FieldKind.INTEGER, FieldKind.FLOAT, FieldKind.PERCENT, FieldKind.COMBO_BOX, FieldKind.OPTIONAL_CHOICE}
+    {
+        FieldKind.INTEGER,
+        FieldKind.FLOAT,
+        FieldKind.PERCENT,
+        FieldKind.COMBO_BOX,
+        FieldKind.OPTIONAL_CHOICE,
+        FieldKind.MOMENT,
+    }
 )
 """Kinds of fields that do not take the whole width."""
 MIN_SECTIONS_WIDTH = 180

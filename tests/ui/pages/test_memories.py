@@ -111,7 +111,7 @@ async def test_what_is_typed_into_a_memory_is_kept_and_taken_back_with_undo(tmp_
     async with browsing(tmp_path / "home", script, *ALL) as (scene, page):
         await chosen(page, INES)
         QTest.keyClick(page.table, Qt.Key.Key_Return)
-        field = page.detail.form.field("name")
+        field = page.detail.form.field_widget("name")
         assert isinstance(field, QLineEdit)
         assert scene.window.focusWidget() is field
 
@@ -137,14 +137,14 @@ async def test_every_change_is_undone_one_by_one(tmp_path: Path, script: Path):
     async with browsing(tmp_path / "home", script, *ALL) as (scene, page):
         await chosen(page, INES)
         form = page.detail.form
-        sticky, way = form.field("sticky"), form.field("insertion")
+        sticky, way = form.field_widget("sticky"), form.field_widget("insertion")
         assert isinstance(sticky, QCheckBox)
         assert isinstance(way, QComboBox)
 
         QTest.keyClick(sticky, Qt.Key.Key_Space)
         way.setFocus()
         QTest.keyClick(way, Qt.Key.Key_End)
-        form.end_field.box.click()
+        form.field_widget("end_time").box.click()
         await page.saver.save()
         changed = await scene.services.memory_lists.load_memory(INES.guid)
         assert (changed.sticky, changed.insertion) == (True, MemoryInsertion.NONE)
@@ -392,7 +392,7 @@ async def test_who_types_on_while_a_memory_is_read_anew_loses_no_letter(
 ):
     async with browsing(tmp_path / "home", script, *ALL) as (scene, page):
         await chosen(page, INES)
-        field = page.detail.form.field("name")
+        field = page.detail.form.field_widget("name")
         assert isinstance(field, QLineEdit)
         read, go = scene.services.memory_lists.load_memory, asyncio.Event()
 
@@ -436,8 +436,8 @@ async def test_a_new_memory_in_which_nothing_was_entered_does_not_stay(tmp_path:
         before = len(await scene.services.memory.memories("mira"))
         pressed(page, "New memory")
         await until(lambda: page.detail.memory is not None and page.detail.memory.name == "New memory")
-        await until(lambda: page.focusWidget() is page.detail.form.field("name"))
-        assert page.detail.form.field("name").selectedText() == "New memory"
+        await until(lambda: page.focusWidget() is page.detail.form.field_widget("name"))
+        assert page.detail.form.field_widget("name").selectedText() == "New memory"
 
         QTest.keyClick(page, Qt.Key.Key_Escape)
         await until(lambda: scene.page is None)

@@ -65,7 +65,7 @@ async def test_a_memory_is_filed_in_its_form_and_found_by_these_words(tmp_path: 
         page = await page_of(scene, PIP, ROPE)
         page.table.select_row(str(ROPE.guid))
         await until(lambda: page.detail.memory is not None and page.detail.memory.guid == ROPE.guid)
-        field = page.detail.form.field("filed_under")
+        field = page.detail.form.field_widget("filed_under")
         assert isinstance(field, QLineEdit)
         assert not field.isVisible()
         page.detail.form.advanced_chip.click()
@@ -73,7 +73,7 @@ async def test_a_memory_is_filed_in_its_form_and_found_by_these_words(tmp_path: 
         field.setFocus()
 
         QTest.keyClicks(field, "rigging/mast-head")
-        tags = page.detail.form.field("tags")
+        tags = page.detail.form.field_widget("tags")
         tags.setFocus()
         QTest.keyClicks(tags.focusProxy(), "hemp")
         QTest.keyClick(tags.focusProxy(), Qt.Key.Key_Return)
@@ -98,13 +98,13 @@ async def test_advanced_fields_are_shown_where_they_are_set_and_on_request(tmp_p
         for memory, is_shown in ((PIP, True), (ROPE, False)):
             page.table.select_row(str(memory.guid))
             await until(lambda guid=memory.guid: page.detail.memory is not None and page.detail.memory.guid == guid)
-            assert page.detail.form.field("tags").isVisible() == is_shown
-            assert not page.detail.form.field("trigger_chance").isVisible()
+            assert page.detail.form.field_widget("tags").isVisible() == is_shown
+            assert not page.detail.form.field_widget("trigger_chance").isVisible()
 
         assert not page.rebuild_button.isVisible()
         page.detail.form.advanced_chip.click()
 
-        assert page.detail.form.field("trigger_chance").isVisible()
+        assert page.detail.form.field_widget("trigger_chance").isVisible()
         await until(page.rebuild_button.isVisible)
         await until(lambda: "memories" in scene.services.preferences.current.advanced_pages)
 
@@ -112,7 +112,7 @@ async def test_advanced_fields_are_shown_where_they_are_set_and_on_request(tmp_p
 async def test_categories_there_are_are_offered_while_one_is_typed(tmp_path: Path, echo_model: Callable[..., Path]):
     async with opened(tmp_path / "home", echo_model("Indeed.")) as scene:
         page = await page_of(scene, PIP, ROPE)
-        field = page.detail.form.field("filed_under")
+        field = page.detail.form.field_widget("filed_under")
         assert isinstance(field, QLineEdit)
         completer = field.completer()
 
@@ -127,7 +127,7 @@ async def test_metadata_is_a_table_of_names_and_values_that_undo_restores(tmp_pa
         page.table.select_row(str(CARD.guid))
         await until(lambda: page.detail.memory is not None and page.detail.memory.guid == CARD.guid)
         form = page.detail.form
-        table = form.field("metadata")
+        table = form.field_widget("metadata")
         assert isinstance(table, KeyValueField)
         assert table.values == CARD.metadata
         assert form.permission_box.isChecked()

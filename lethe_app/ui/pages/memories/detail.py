@@ -123,7 +123,7 @@ class MemoryDetail(DetailPane):
     def focus_first_field(self, name: str = "name") -> None:
         """Focus a field of the editor, or the button of a conversation."""
         if self.currentWidget() is self._sheet:
-            self.form.field(name).setFocus(Qt.FocusReason.TabFocusReason)  # which selects what is there already
+            self.form.field_widget(name).setFocus(Qt.FocusReason.TabFocusReason)  # which selects what is there already
         elif self.currentWidget() is self._session_sheet:
             self._open_session_button.setFocus()
 
