@@ -15,6 +15,7 @@ from lethe_app.ui.core.routes import ACTION_ROUTES, PersonaRoute, Route, Setting
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.environment import PageEnvironment
 from lethe_app.ui.pages.navigator import PageNavigator
+from lethe_app.ui.pages.personas.deletion import PersonaDeletion
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -85,7 +86,7 @@ class PageController(Controller):
 
     async def _delete_persona(self, persona_id: str) -> None:
         """Move a persona to the trash after a confirmation."""
-        persona, deletion = await self._library.persona(persona_id), self._environment.create_persona_deletion()
+        persona, deletion = await self._library.persona(persona_id), self._environment.create(PersonaDeletion)
         if await deletion.confirm_deletion(persona):
             await deletion.delete_persona(persona)
 
@@ -104,7 +105,7 @@ class PageController(Controller):
         """Open a session of another persona if one of a removed persona is on display."""
         current = self._session_controller.shown.session
         if current is not None and current.persona_id == persona_id:
-            await self._environment.create_persona_deletion().open_other_session(persona_id)
+            await self._environment.create(PersonaDeletion).open_other_session(persona_id)
 
     def run_action(self, name: str) -> None:
         """Run an action of the window by name; the pages are left first for one that needs the conversation."""

@@ -112,8 +112,7 @@ class PageNavigator(QObject):
 
     async def _replace_page(self, opened: OpenPage, route: Route) -> None:
         """Open another tab in place of a page, about the same persona, unless the page objects."""
-        choice = opened.page.persona_choice()
-        persona_id = choice.persona_id if choice is not None else ""
+        persona_id = opened.page.persona_id
         if not await opened.page.confirm_leave():
             for bar in opened.tabs:
                 bar.reset()
@@ -121,9 +120,8 @@ class PageNavigator(QObject):
         focused = next((index for index, bar in enumerate(opened.tabs) if bar.hasFocus()), None)
         self._remove_page(opened, restores=False)
         new = self._open_page(route)
-        new_choice = new.page.persona_choice()
-        if persona_id and new_choice is not None:
-            new_choice.choose_persona(persona_id)
+        if persona_id:
+            new.page.choose_persona(persona_id)
         if opened.focus_before is not None:
             new.focus_before = opened.focus_before
         if focused is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from operator import attrgetter
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent, QUndoStack
@@ -16,24 +16,12 @@ from lethe_app.ui.core.routes import Route
 from lethe_app.ui.core.theme import Theme, text_colour_on_accent
 from lethe_app.ui.pages.undo_commands import UndoGuard
 from lethe_app.ui.widgets.buttons import IconButton, build_button
-from lethe_app.ui.widgets.flow_layout import WrappingRow
+from lethe_app.ui.widgets.flow_layout import FlowLayout, WrappingRow
 from lethe_app.ui.widgets.labels import ElidedLabel
 from lethe_app.ui.widgets.layouts import build_column, build_row
 
 if TYPE_CHECKING:
     from lethe_app.ui.pages.page_tabs import PageTabs
-
-
-class PersonaChoice(Protocol):
-    """Widget by which a page lets the user choose the persona it is about."""
-
-    @property
-    def persona_id(self) -> str:
-        """Return the unique name of the chosen persona; empty if there is none."""
-        ...
-
-    def choose_persona(self, persona_id: str) -> None:
-        """Choose a persona by its unique name."""
 
 
 HEAD_HEIGHT = 52
@@ -71,10 +59,11 @@ class Page(QFrame):
         self._undo_button.clicked.connect(self.undo_stack.undo)
         self._redo_button = IconButton(theme, "redo", self.tr("Redo"))
         self._redo_button.clicked.connect(self.undo_stack.redo)
-        self.tabs_row = build_row(spacing=SPACE_4, margins=(SPACE_2, 0, SPACE_4, 0))
+        self._tabs_row = FlowLayout(spacing=SPACE_2)
+        self._tabs_row.setContentsMargins(SPACE_2, 0, SPACE_4, 0)
         self.body = build_column()
         self._build_head()
-        build_column(self._head, self.tabs_row, (self.body, 1), parent=self)
+        build_column(self._head, self._tabs_row, (self.body, 1), parent=self)
         self.undo_stack.canUndoChanged.connect(self._update_undo_buttons)
         self.undo_stack.canRedoChanged.connect(self._update_undo_buttons)
         self.undo_stack.undoTextChanged.connect(self._update_undo_buttons)
@@ -135,9 +124,11 @@ class Page(QFrame):
         self._head.setMinimumHeight(max(HEAD_HEIGHT, self._head_column.minimumSize().height()))
 
     def add_tabs(self, bars: Sequence[PageTabs]) -> None:
-        """Show the tabs of the group to which the page belongs below the head, and beside them those of its sections."""
-        for stretch, bar in enumerate(bars):
-            self.tabs_row.addWidget(bar, stretch, Qt.AlignmentFlag.AlignVCenter)
+        """Show the tabs of the group to which the page belongs below the head, and beside or below them those of its
+        sections.
+        """
+        for bar in bars:
+            self._tabs_row.addWidget(bar)
 
     # For subclasses
 
@@ -156,9 +147,13 @@ class Page(QFrame):
         self._buttons.addWidget(button)
         return button
 
-    def persona_choice(self) -> PersonaChoice | None:
-        """Return the widget that chooses the persona; None for a page that is not about one persona."""
-        return None
+    @property
+    def persona_id(self) -> str:
+        """Return the unique name of the persona that the page is about; empty if it is about none."""
+        return ""
+
+    def choose_persona(self, persona_id: str) -> None:
+        """Choose the persona that the page is about, if it is about one."""
 
     async def confirm_leave(self) -> bool:
         """Return whether the page may be closed; a page with unsaved work asks the user here."""

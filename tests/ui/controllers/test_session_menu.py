@@ -90,3 +90,10 @@ async def test_a_conversation_is_ended_and_exported_by_command(tmp_path: Path, e
         scene.window.window_actions["end_session"].trigger()
         await until(lambda: any("has ended; what is worth remembering is kept" in toast.text for toast in scene.toasts))
         assert (await scene.services.sessions.open(scene.session.guid)).archived
+
+
+async def test_a_command_on_a_conversation_says_that_it_needs_one(tmp_path: Path):
+    async with opened(tmp_path, welcomed=False) as scene:
+        scene.window.window_actions["persona_editor"].trigger()
+
+        await until(lambda: [toast.text for toast in scene.toasts] == ["Open a conversation first."])

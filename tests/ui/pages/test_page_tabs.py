@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -115,41 +114,16 @@ async def test_the_title_of_the_window_names_the_page(tmp_path: Path):
         assert scene.window.windowTitle() == name
 
 
-async def test_tabs_that_do_not_fit_are_in_a_menu(tmp_path: Path):
-    async with opened(tmp_path) as scene:
-        scene.window.window_actions["mind"].trigger()
-        tabs = tabs_of(scene)
-        assert tabs.more_button.isHidden()
-
-        tabs.setFixedWidth(tabs.sizeHint().width() // 2)
-        tabs.resize(tabs.minimumWidth(), tabs.height())
-
-        assert tabs.more_button.isVisible()
-        assert tabs.isTabVisible(tabs.currentIndex()), "the page on display has its tab"
-        shown = [index for index in range(tabs.count()) if tabs.isTabVisible(index)]
-        assert all(tabs.tabRect(index).width() >= tabs.tabSizeHint(index).width() for index in shown), "none is cut"
-        assert max(tabs.tabRect(index).right() for index in shown) < tabs.more_button.x()
-        assert tabs.more_button.geometry().right() <= tabs.width()
-        menu = tabs.more_button.menu()
-        menu.aboutToShow.emit()
-        titles = [tabs.tabText(index) for index in range(tabs.count()) if index not in shown]
-        assert [action.text() for action in menu.actions()] == titles
-        menu.actions()[-1].trigger()
-        await until(lambda: tabs_of(scene) is not tabs and shown_tab(scene) == titles[-1])
-
-
-async def test_no_gap_is_left_where_a_tab_has_no_room(tmp_path: Path):
+async def test_sections_are_below_the_tabs_where_there_is_no_room_beside_them(tmp_path: Path):
     async with opened(tmp_path) as scene:
         scene.window.resize(500, 480)
         scene.window.window_actions["documents"].trigger()
-        tabs = tabs_of(scene)
-        await until(tabs.more_button.isVisible)
+        tabs, sections = scene.page.findChildren(PageTabs)
+        await until(lambda: sections.y() > tabs.geometry().bottom())
+        assert all(bar.width() >= bar.sizeHint().width() for bar in (tabs, sections)), "none is cut"
 
-        places = [tabs.tabRect(index) for index in range(tabs.count()) if tabs.isTabVisible(index)]
-        gaps = [after.left() - before.right() - 1 for before, after in pairwise(places)]
-
-        assert not any(gaps)
-        assert tabs.more_button.x() > places[-1].right()
+        scene.window.resize(1000, 480)
+        await until(lambda: sections.x() > tabs.geometry().right())
 
 
 async def test_a_world_whose_documents_are_shown_is_no_persona_on_the_next_tab(tmp_path: Path):

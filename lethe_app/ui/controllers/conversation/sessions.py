@@ -69,6 +69,8 @@ class SessionController(Controller):
         def run_on_current(command: Callable[[str], object]) -> None:
             if self.shown.session is not None:
                 command(get_id(self.shown.session))
+            else:
+                self._notifier.notify(self.tr("Open a conversation first."))
 
         self._commands |= commands
         self._actions.connect(**{name: partial(run_on_current, command) for name, command in commands.items()})

@@ -270,7 +270,7 @@ class InspectorPage(Page):
         return self.back if self.summary.isHidden() else self.summary.table
 
 
-def create_page(environment: PageEnvironment, _route: object) -> InspectorPage:
+def create_page(environment: PageEnvironment) -> InspectorPage:
     """Create the page with the services that it calls."""
     window = environment.window
     return environment.create(InspectorPage, reply_id=window.memory_panel.reply_id, clock=window.clock)

@@ -355,7 +355,7 @@ def truncate_text(name: str) -> str:
     return text if len(text) <= MAX_TITLE_LENGTH else f"{text[: MAX_TITLE_LENGTH - 1]}…"
 
 
-def create_page(environment: PageEnvironment, _route: object) -> MindPage:
+def create_page(environment: PageEnvironment) -> MindPage:
     """Create the page with the services that it calls."""
     services, texts = environment.create(MindPageServices), environment.create(MindTexts)
     return environment.create(MindPage, services=services, texts=texts)

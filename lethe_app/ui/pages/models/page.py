@@ -308,7 +308,7 @@ class ModelPage(ReloadingPage):
             await self.load()
 
 
-def create_page(environment: PageEnvironment, _route: object) -> ModelPage:
+def create_page(environment: PageEnvironment) -> ModelPage:
     """Create the page with the services that it calls."""
     services, embedder_use = environment.create(ModelPageServices), environment.create(EmbedderUse)
     return ModelPage(environment.context, services, embedder_use)

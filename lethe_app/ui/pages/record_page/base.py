@@ -75,7 +75,6 @@ class ReloadingPage(Page):
 
     @property
     def persona_id(self) -> str:
-        """Return the unique name of the persona that the page is about; empty if it is about none."""
         return self.persona_selector.persona_id if self.persona_selector is not None else ""
 
     @property
@@ -84,12 +83,8 @@ class ReloadingPage(Page):
         return self.persona_selector.persona_name if self.persona_selector is not None else ""
 
     def choose_persona(self, persona_id: str) -> None:
-        """Choose the persona that the page is about."""
         if self.persona_selector is not None:
             self.persona_selector.choose_persona(persona_id)
-
-    def persona_choice(self) -> PersonaSelector | None:
-        return self.persona_selector
 
     # The frame
 

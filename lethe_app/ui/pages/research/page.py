@@ -161,8 +161,13 @@ class ResearchPage(RecordPage[Inquiry]):
         self.topic_field.setText(question)
         self.topic_field.setFocus()
 
-    def persona_choice(self) -> PersonaSelector:
-        return self.persona_field
+    @property
+    def persona_id(self) -> str:
+        return self.persona_field.persona_id
+
+    def choose_persona(self, persona_id: str) -> None:
+        if persona_id:  # a report is shown whoever wrote it
+            self.persona_field.choose_persona(persona_id)
 
     def first_focus_widget(self) -> QWidget:
         return self.topic_field

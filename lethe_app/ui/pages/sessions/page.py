@@ -270,7 +270,7 @@ class SessionPage(RecordPage[SessionLine]):
 def create_page(environment: PageEnvironment) -> SessionPage:
     """Create the page with its services, and connect it to the window."""
     services = environment.create(SessionPageServices)
-    page = SessionPage(environment.context, environment.create_persona_selector(), services)
+    page = environment.create(SessionPage, services=services)
     page.detail.transcript.set_avatars(environment.chat_view.render_avatar)
     page.end_requested.connect(partial(environment.window.sidebar.command_chosen.emit, "end_session"))
     return page
