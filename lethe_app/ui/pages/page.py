@@ -140,10 +140,12 @@ class Page(QFrame):
             button.setIconSize(BUTTON_ICON_SIZE)
 
             def apply_icon() -> None:
-                button.setIcon(load_button_icon(icon_name, self._icon_colour(primary=primary), self.theme.palette.muted))
+                palette = self.theme.palette
+                colour = text_colour_on_accent(palette) if primary else palette.text
+                button.setIcon(load_button_icon(icon_name, colour, palette.muted))
 
             self._icon_updates.append(apply_icon)
-            self._icon_updates[-1]()
+            apply_icon()
         self._buttons.addWidget(button)
         return button
 
@@ -192,9 +194,6 @@ class Page(QFrame):
             self.back_requested.emit()
         else:
             super().keyPressEvent(event)
-
-    def _icon_colour(self, *, primary: bool) -> str:
-        return text_colour_on_accent(self.theme.palette) if primary else self.theme.palette.text
 
     def _update_undo_buttons(self) -> None:
         can_undo, can_redo = self.undo_stack.canUndo(), self.undo_stack.canRedo()

@@ -206,8 +206,8 @@ async def test_a_conversation_is_split_where_the_user_points_and_made_whole_agai
         await transcript_of(page, 6)
 
         page.detail.transcript.focus_row(3)
-        assert page.detail.split_button.isEnabled()
-        QTest.mouseClick(page.detail.split_button, Qt.MouseButton.LeftButton)
+        assert page.detail.message_buttons["split"].isEnabled()
+        QTest.mouseClick(page.detail.message_buttons["split"], Qt.MouseButton.LeftButton)
         await until(lambda: page.rows.row_total == 3)
         await until(lambda: page.detail.transcript.chat_model.rowCount() == 3)
         assert await said(scene, session) == list(LINES[:3])
@@ -227,7 +227,7 @@ async def test_the_first_message_cannot_be_split_off(tmp_path: Path):
         page.detail.transcript.focus_row(0)
 
         assert page.detail._selection_hint.text() == "One message selected."
-        assert not page.detail.split_button.isEnabled()
+        assert not page.detail.message_buttons["split"].isEnabled()
         menu = page.detail.transcript.build_menu(0)
         assert [action.isEnabled() for action in menu.actions() if "Split" in action.text()] == [False]
 
@@ -277,7 +277,7 @@ async def test_a_message_is_inserted_above_the_one_that_is_chosen(tmp_path: Path
         await transcript_of(page, 6)
         page.detail.transcript.focus_row(1)
 
-        QTest.mouseClick(page.detail.insert_button, Qt.MouseButton.LeftButton)
+        QTest.mouseClick(page.detail.message_buttons["above"], Qt.MouseButton.LeftButton)
         dialog = await scene.dialog()
         assert isinstance(dialog, InsertMessage)
         assert not dialog.primary.isEnabled()
@@ -319,7 +319,7 @@ async def test_the_conversation_that_is_open_follows_what_is_done_to_it(tmp_path
         await transcript_of(page, 6)
 
         page.detail.transcript.focus_row(4)
-        page.detail.split_button.click()
+        page.detail.message_buttons["split"].click()
         await until(lambda: scene.controller.messages.rowCount() == 4)
         page.undo_stack.undo()
         await until(lambda: scene.controller.messages.rowCount() == 6)
@@ -357,10 +357,10 @@ async def test_a_message_is_said_in_other_words_and_in_its_own_again(tmp_path: P
         await until(lambda: scene.words[:1] == [LINES[0]])
         page = await session_page(scene, session)
         await transcript_of(page, 6)
-        assert not page.detail.edit_message_button.isEnabled()
+        assert not page.detail.message_buttons["edit"].isEnabled()
         page.detail.transcript.focus_row(2)
 
-        QTest.mouseClick(page.detail.edit_message_button, Qt.MouseButton.LeftButton)
+        QTest.mouseClick(page.detail.message_buttons["edit"], Qt.MouseButton.LeftButton)
         dialog = await scene.dialog()
         assert isinstance(dialog, TextDialog)
         assert dialog.entered_text == LINES[2]

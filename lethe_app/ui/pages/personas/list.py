@@ -13,6 +13,7 @@ from lethe_app.ui.core.avatars import render_avatar
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.palette import SPACE_3
 from lethe_app.ui.core.routes import PersonaRoute
+from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.personas.deletion import PersonaDeletion
 from lethe_app.ui.pages.record_page.base import ReloadingPage
@@ -34,6 +35,10 @@ class UserPersonaCard(ChoiceCard):
     delete_requested = Signal()
     menu_requested = Signal(QPoint)
     """Emitted with the position on the screen where the menu is to be shown."""
+
+    def __init__(self, theme: Theme, persona: Persona, description: str, avatar: QPixmap, parent: QWidget) -> None:
+        super().__init__(theme, persona.name, description, avatar, parent)
+        self.persona = persona
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter}:
@@ -59,7 +64,6 @@ class UserPersonasPage(ReloadingPage):
     ) -> None:
         super().__init__(context, self.tr("User personas"))
         self._library, self._preferences, self._deletion = library, preferences, persona_deletion
-        self.personas: list[Persona] = []
         self.cards: list[UserPersonaCard] = []
         self._sheet = CardColumn()
         self._box = QWidget()
@@ -77,7 +81,7 @@ class UserPersonasPage(ReloadingPage):
         for widget in (self._empty_label, self._box, self.second_hint):
             self._sheet.add_widget(widget)
         self._use_button = self.add_button(self.tr("Use this persona"), self.use_selected, "user")
-        self._edit_button = self.add_button(self.tr("Edit…"), lambda: self._edit_persona(self.selected), "edit")
+        self._edit_button = self.add_button(self.tr("Edit…"), self._edit_selected, "edit")
         self.new_button: QPushButton = self.add_button(self.tr("New"), lambda: self._open_editor(""), "plus", primary=True)
         hint = self.tr("New conversations use the selected user persona. Existing conversations keep theirs.")
         self.add_head(build_small_label(hint))
@@ -92,20 +96,18 @@ class UserPersonasPage(ReloadingPage):
     @property
     def selected(self) -> Persona | None:
         """Return the selected user persona; None if there is none."""
-        pairs = zip(self.personas, self.cards, strict=True)
-        return next((persona for persona, card in pairs if card.isChecked()), None)
+        return next((card.persona for card in self.cards if card.isChecked()), None)
 
     def select_persona(self, persona_id: str) -> None:
         """Select a user persona; does nothing if it is not in the list."""
-        for persona, card in zip(self.personas, self.cards, strict=True):
-            if persona.unique_name == persona_id:
+        for card in self.cards:
+            if card.persona.unique_name == persona_id:
                 card.setChecked(True)
 
     async def load(self) -> None:
         selected_id = self.selected.unique_name if self.selected is not None else self._used_persona_id
         had_focus = any(card.hasFocus() for card in self.cards)
-        self.personas = await self._library.user_personas()
-        self.cards = [self._create_card(persona) for persona in self.personas]
+        self.cards = [self._create_card(persona) for persona in await self._library.user_personas()]
         fill_layout(self._column, self.cards)
         self._empty_label.setVisible(not self.cards)
         self.second_hint.setVisible(len(self.cards) == 1)
@@ -122,16 +124,14 @@ class UserPersonasPage(ReloadingPage):
         about = persona.tagline or " ".join(persona.bio.split())[:MAX_BIO_LENGTH]
         in_use = self.tr("In use for new conversations") if persona.unique_name == self._used_persona_id else ""
         description = "\n".join(filter(None, (about.replace("{{user}}", persona.name), in_use)))
-        card = UserPersonaCard(self.theme, persona.name, description, self._render_avatar(persona), self._box)
+        path, look = self._library.avatar(persona), (AVATAR_SIZE, self.theme.palette, self.devicePixelRatioF())
+        avatar = render_avatar(path, persona.unique_name, persona.name, *look)
+        card = UserPersonaCard(self.theme, persona, description, avatar, self._box)
         card.toggled.connect(lambda _is_checked: self._update_buttons())
-        card.edit_requested.connect(lambda: self._edit_persona(persona))
+        card.edit_requested.connect(lambda: self._open_editor(persona.unique_name))
         card.delete_requested.connect(lambda: self._delete_persona(persona))
         card.menu_requested.connect(lambda position: self._show_menu(persona, position))
         return card
-
-    def _render_avatar(self, persona: Persona) -> QPixmap:
-        path = self._library.avatar(persona)
-        return render_avatar(path, persona.unique_name, persona.name, AVATAR_SIZE, self.theme.palette, self.devicePixelRatioF())
 
     @property
     def _used_persona_id(self) -> str:
@@ -156,9 +156,9 @@ class UserPersonasPage(ReloadingPage):
                 lambda: preferences.set(user_persona=before),
             )
 
-    def _edit_persona(self, persona: Persona | None) -> None:
-        if persona is not None:
-            self._open_editor(persona.unique_name)
+    def _edit_selected(self) -> None:
+        if self.selected is not None:
+            self._open_editor(self.selected.unique_name)
 
     def _open_editor(self, persona_id: str) -> None:
         self._context.navigator.open(PersonaRoute(persona_id, is_user=True))
@@ -174,6 +174,6 @@ class UserPersonasPage(ReloadingPage):
         menu, colour = QMenu(self), self.theme.palette.muted
         use_action = menu.addAction(load_icon("user", colour), self.tr("Use this persona"), self.use_selected)
         use_action.setEnabled(persona.unique_name != self._used_persona_id)
-        menu.addAction(load_icon("edit", colour), self.tr("Edit…"), lambda: self._edit_persona(persona))
+        menu.addAction(load_icon("edit", colour), self.tr("Edit…"), self._edit_selected)
         menu.addAction(load_icon("trash", colour), self.tr("Delete…"), lambda: self._delete_persona(persona))
         menu.popup(position)

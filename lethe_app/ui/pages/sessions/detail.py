@@ -22,7 +22,7 @@ from lethe_app.ui.pages.record_page.commands import CommandButtons
 from lethe_app.ui.pages.sessions.columns import format_part, format_part_record
 from lethe_app.ui.pages.sessions.commands import PARTS_BY_FIELD
 from lethe_app.ui.pages.sessions.notes import NOTES_FIELD
-from lethe_app.ui.pages.sessions.transcript import Transcript, TranscriptReplay
+from lethe_app.ui.pages.sessions.transcript import Transcript, TranscriptReplay, list_message_actions
 from lethe_app.ui.widgets.buttons import IconButton, build_button
 from lethe_app.ui.widgets.card_column import create_card
 from lethe_app.ui.widgets.detail_pane import DetailPane
@@ -67,16 +67,8 @@ class SessionDetail(DetailPane):
         self.replay.running_changed.connect(
             lambda is_running: self.replay_button.setText(self.tr("Pause") if is_running else self.tr("Replay"))
         )
-        self.split_button, self.insert_button = build_button(self.tr("Split here")), build_button(self.tr("Insert message"))
-        self.edit_message_button, self.delete_message_button = build_button(self.tr("Edit…")), build_button(self.tr("Delete…"))
-        self.edit_message_button.setAccessibleName(self.tr("Edit message"))
-        self.delete_message_button.setAccessibleName(self.tr("Delete message"))
-        self.message_buttons = {
-            "split": self.split_button,
-            "above": self.insert_button,
-            "edit": self.edit_message_button,
-            "delete": self.delete_message_button,
-        }
+        titles = list_message_actions()
+        self.message_buttons = {name: build_button(titles[name][0]) for name in ("split", "above", "edit", "delete")}
         """Buttons for actions on the selected message, by action name."""
         self.tabs = QTabWidget()
         self.tabs.setAccessibleName(self.tr("Conversation"))
@@ -178,16 +170,16 @@ class SessionDetail(DetailPane):
     def _update_message_buttons(self) -> None:
         message = self.transcript.message
         row = self.transcript.chat_model.row_of(message) if message is not None else None
-        self.split_button.setEnabled(bool(row))
-        for button in (self.edit_message_button, self.delete_message_button):
-            button.setEnabled(row is not None)
+        for name, is_possible in (("split", bool(row)), ("edit", row is not None), ("delete", row is not None)):
+            self.message_buttons[name].setEnabled(is_possible)
         self._selection_hint.setText(
             self.tr("Select a message first, with a click or the arrow keys.")
             if row is None
             else self.tr("One message selected.")
         )
-        self.insert_button.setEnabled(self.session is not None)
-        self.insert_button.setText(self.tr("Insert message above") if row is not None else self.tr("Insert message at end"))
+        insert_button = self.message_buttons["above"]
+        insert_button.setEnabled(self.session is not None)
+        insert_button.setText(list_message_actions()["above"][0] if row is not None else self.tr("Insert message at end"))
 
     # Building the pane.
 

@@ -13,11 +13,11 @@ from lethe_app.services.sessions.service import SessionService
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.palette import RADIUS_CONTROL, SPACE_1, SPACE_2, SPACE_3
 from lethe_app.ui.core.theme import Theme
+from lethe_app.ui.pages.sessions.columns import tr
 from lethe_app.ui.transcript.model.chat_model import ChatModel
 from lethe_app.ui.transcript.row_layout import AVATAR_COLUMN_WIDTH
 from lethe_app.ui.transcript.transcript_view import TranscriptView
 
-MESSAGE_ACTIONS = ("open", "details", "edit", "split", "above", "below", "delete")
 CHARACTERS_PER_SECOND = 25
 """Reading speed: about 250 words a minute."""
 MIN_SECONDS, MAX_SECONDS = 1.5, 20.0
@@ -30,7 +30,7 @@ class Transcript(TranscriptView):
     message_selected = Signal(object)
     """The selected message, or None."""
     action_requested = Signal(str, object)
-    """One of `MESSAGE_ACTIONS`, and the message it applies to."""
+    """Name of an action as in `list_message_actions`, and the message it applies to."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(ChatModel(), parent)
@@ -105,17 +105,7 @@ class Transcript(TranscriptView):
         self.select_message(message)
         menu = super().build_menu(row, link)
         menu.addSeparator()
-        titles = {
-            "open": (self.tr("Go to message"), "forward"),
-            "details": (self.tr("Message details"), "info"),
-            "edit": (self.tr("Edit message…"), "edit"),
-            "split": (self.tr("Split conversation here"), "chevron-down"),
-            "above": (self.tr("Insert message above"), "plus"),
-            "below": (self.tr("Insert message below"), "plus"),
-            "delete": (self.tr("Delete message…"), "trash"),
-        }
-        for action_name in MESSAGE_ACTIONS:
-            title, icon_name = titles[action_name]
+        for action_name, (title, icon_name) in list_message_actions().items():
             action = menu.addAction(load_icon(icon_name, self.layout_cache.style.palette.muted), title)
             action.setEnabled(action_name != "split" or row > 0)
             action.triggered.connect(lambda _checked=False, name=action_name: self.action_requested.emit(name, message))
@@ -128,6 +118,19 @@ class Transcript(TranscriptView):
     def _apply_theme(self) -> None:
         self.set_message_palette(self._theme.palette)
         self.set_prose_font("", self._theme.prose_size)
+
+
+def list_message_actions() -> dict[str, tuple[str, str]]:
+    """Return title and icon of each action on a message by its name."""
+    return {
+        "open": (tr("Go to message"), "forward"),
+        "details": (tr("Message details"), "info"),
+        "edit": (tr("Edit message…"), "edit"),
+        "split": (tr("Split conversation here"), "chevron-down"),
+        "above": (tr("Insert message above"), "plus"),
+        "below": (tr("Insert message below"), "plus"),
+        "delete": (tr("Delete message…"), "trash"),
+    }
 
 
 def reading_ms(length: int) -> int:
