@@ -193,9 +193,9 @@ class QueuedCommand(QUndoCommand):
             self._undo_step = cast("Step", result)
 
     async def run_undo_step(self) -> None:
-        """Take back what the command did."""
-        assert self._undo_step is not None
-        await self._undo_step()
+        """Take back what the command did; nothing if it failed."""
+        if self._undo_step is not None:
+            await self._undo_step()
 
     def undo(self) -> None:
         self.is_undone = True

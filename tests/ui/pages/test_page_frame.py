@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
@@ -119,11 +120,15 @@ async def test_actions_are_undone_in_order_and_one_that_fails_is_dropped(tmp_pat
         async def take(word: str) -> None:
             kept.remove(word)
 
+        async def add_and_return_undo(word: str) -> Callable[[], Awaitable[None]]:
+            await add(word)
+            return lambda: take(word)
+
         async def fail() -> None:
             raise LetheError("There is no room.")
 
         actions.run_command("adding one", lambda: add("one"), lambda: take("one"))
-        actions.run_command("adding two", lambda: add("two"), lambda: take("two"))
+        actions.run_command("adding two", lambda: add_and_return_undo("two"))
         actions.run_command("failing", fail, fail)
         await until(lambda: page.undo_stack.count() == 2 and scene.toasts)
         page.undo_stack.undo()

@@ -22,7 +22,7 @@ from lethe_app.ui.dialogs.dialogs import ConfirmDialog
 from lethe_app.ui.pages import field_saver
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.field_saver import FieldSaver
-from lethe_app.ui.pages.record_page.commands import CommandButtons, Key, RecordCommand
+from lethe_app.ui.pages.record_page.commands import Key, RecordCommand
 from lethe_app.ui.pages.record_page.filters import Checked, Chip, ChipFilter, MenuFilter
 from lethe_app.ui.pages.record_page.page import RecordPage, RecordSpec
 from lethe_app.ui.shell.notifier import Notifier
@@ -732,17 +732,3 @@ async def test_no_part_of_a_page_is_shown_as_a_window_of_its_own(context, styled
 
     assert windows.names == []
     page.close_page()
-
-
-async def test_a_button_keeps_its_place_while_the_same_record_stays(styled_app: QApplication):
-    cut = RecordCommand[Plant]("Cut", lambda _plants: None, is_shown=lambda plants: not plants[0].is_dead, keeps_place=True)
-    buttons = CommandButtons([cut], lambda _command, _plants: None)
-    dead = Plant("Oak", "tree", is_dead=True)
-
-    buttons.show_record(Plant("Oak", "tree"))
-    assert buttons.button("Cut").isEnabled()
-    buttons.show_record(dead, is_same=True)
-    assert not buttons.button("Cut").isHidden()
-    assert not buttons.button("Cut").isEnabled()
-    buttons.show_record(dead)
-    assert buttons.button("Cut").isHidden()
