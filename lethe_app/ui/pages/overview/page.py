@@ -24,7 +24,6 @@ from lethe_app.ui.core.formatting import format_count, format_session_title
 from lethe_app.ui.core.labels.facts import format_absence, format_kind
 from lethe_app.ui.core.palette import SPACE_1
 from lethe_app.ui.core.routes import FactsRoute
-from lethe_app.ui.dialogs.files import ask_for_markdown_file
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.facts.commands import FactEdits
 from lethe_app.ui.pages.overview.list import TimelineList, TimelineRow, TimelineRowKind, filter_rows
@@ -261,13 +260,9 @@ class OverviewPage(ReloadingPage):
 
     def save_facts(self) -> None:
         """Save all facts as a Markdown file."""
-        self._context.tasks.start_task(self._ask_and_save(), key="timeline save")
-
-    async def _ask_and_save(self) -> None:
-        path = await ask_for_markdown_file(self._context.dialog_parent, self.tr("Save facts"), self._timeline.persona)
-        if path is not None:
-            await self._fact_lists.save_text(path, self.markdown)
-            self._context.notifier.notify(self.tr("Saved as {file}.").format(file=path.name))
+        save, title = self._fact_lists.save_text, self.tr("Save facts")
+        work = self.ask_and_save_text(title, self._timeline.persona, self.markdown, save)
+        self._context.tasks.start_task(work, key="timeline save")
 
 
 def _format_day(moment: datetime, date_format: str) -> str:

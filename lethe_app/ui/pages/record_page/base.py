@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QTimer
@@ -10,6 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLayout, QWidget
 
 from lethe_app.services.events import Listeners
 from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4
+from lethe_app.ui.dialogs.files import ask_for_markdown_file
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.field_saver import FieldSaver
 from lethe_app.ui.pages.page import Page
@@ -115,6 +117,13 @@ class ReloadingPage(Page):
             return result
 
         command = self.undo.run_command(title, redo_and_notify, undo_step)
+
+    async def ask_and_save_text(self, title: str, stem: str, text: str, save: Callable[[Path, str], Awaitable[object]]) -> None:
+        """Ask for a Markdown file with that name, and save a text in it. Raise StorageError."""
+        path = await ask_for_markdown_file(self._context.dialog_parent, title, stem)
+        if path is not None:
+            await save(path, text)
+            self._context.notifier.notify(self.tr("Saved as {file}.").format(file=path.name))
 
     def close_page(self) -> None:
         self.saver.close()

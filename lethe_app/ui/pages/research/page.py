@@ -18,7 +18,6 @@ from lethe_app.ui.core.formatting import suggest_file_name
 from lethe_app.ui.core.labels.dates import format_relative_date
 from lethe_app.ui.core.palette import SPACE_1, SPACE_3
 from lethe_app.ui.core.routes import NetworkLogRoute, ResearchRoute, Route
-from lethe_app.ui.dialogs.files import ask_for_markdown_file
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.persona_selector import PersonaSelector
 from lethe_app.ui.pages.record_page.commands import Key, RecordCommand, single_command
@@ -255,12 +254,8 @@ class ResearchPage(RecordPage[Inquiry]):
 
     async def _ask_and_save(self, inquiry: Inquiry) -> None:
         """Ask for a file and save the report as Markdown."""
-        path = await ask_for_markdown_file(
-            self._context.dialog_parent, self.tr("Save report"), suggest_file_name(inquiry.topic, self.tr("Report"))
-        )
-        if path is not None:
-            await self._fact_lists.save_text(path, inquiry.markdown)
-            self._context.notifier.notify(self.tr("Saved as {file}.").format(file=path.name))
+        stem = suggest_file_name(inquiry.topic, self.tr("Report"))
+        await self.ask_and_save_text(self.tr("Save report"), stem, inquiry.markdown, self._fact_lists.save_text)
 
     def _delete_report(self, inquiry: Inquiry) -> None:
         self.run_undoable(

@@ -16,7 +16,6 @@ from lethe_app.ui.core.formatting import format_count, format_message_count, sug
 from lethe_app.ui.core.labels.dates import format_date_time
 from lethe_app.ui.core.routes import SearchRoute
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog
-from lethe_app.ui.dialogs.files import ask_for_markdown_file
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.environment import PageEnvironment
 from lethe_app.ui.pages.persona_selector import PersonaSelector
@@ -225,14 +224,10 @@ class SessionPage(RecordPage[SessionLine]):
 
     async def _ask_and_save_text(self, line: SessionLine) -> None:
         """Ask for a file and save the messages of a session as Markdown."""
-        title, guid = session_title(line), UUID(line.guid)
-        stem = suggest_file_name(title, self.tr("Conversation"))
-        path = await ask_for_markdown_file(self._context.dialog_parent, self.tr("Save conversation"), stem)
-        if path is not None:
-            count = len(await self._services.sessions.outline(guid))
-            text = format_transcript(title, await self._services.sessions.page(guid, 0, count), format_date_time)
-            await self._services.fact_lists.save_text(path, text)
-            self._context.notifier.notify(self.tr("Saved as {file}.").format(file=path.name))
+        title, guid, sessions = session_title(line), UUID(line.guid), self._services.sessions
+        messages = await sessions.page(guid, 0, len(await sessions.outline(guid)))
+        text, stem = format_transcript(title, messages, format_date_time), suggest_file_name(title, self.tr("Conversation"))
+        await self.ask_and_save_text(self.tr("Save conversation"), stem, text, self._services.fact_lists.save_text)
 
     def _merge(self, lines: Lines) -> None:
         # The second click of a double click must not merge once more. The focus goes to the result.
