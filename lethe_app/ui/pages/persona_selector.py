@@ -38,8 +38,9 @@ class PersonaSelector(NoWheelComboBox):
         self.setToolTip(self.tr("Persona"))
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.setMaximumWidth(260)
-        self.currentIndexChanged.connect(lambda _place: self._emit_if_changed())
-        self._unsubscribe: Callable[[], None] = library.changed.add(lambda _none: self._schedule_reload())
+        self.currentIndexChanged.connect(lambda _place: self.emit_chosen())
+        self.close_field: Callable[[], None] = library.changed.add(lambda _none: self._schedule_reload())
+        """Disconnect from the library."""
         default_persona_id = self._default_persona_id()
         # The display name is known only after the library has been read.
         if default_persona_id:
@@ -57,10 +58,6 @@ class PersonaSelector(NoWheelComboBox):
         """Return the display name of the chosen persona."""
         return self.currentText()
 
-    def emit_chosen(self) -> None:
-        """Emit `chosen` for the first persona; call it after connecting."""
-        self._emit_if_changed()
-
     def choose_persona(self, persona_id: str) -> None:
         """Choose a persona, or a world if there are any to choose; it is added if the list has not been read yet."""
         if persona_id.startswith(WORLD_PREFIX) and not self._with_worlds:
@@ -69,10 +66,6 @@ class PersonaSelector(NoWheelComboBox):
             with QSignalBlocker(self):
                 self.addItem(persona_id.capitalize(), persona_id)
         self.setCurrentIndex(self.findData(persona_id))
-
-    def close_field(self) -> None:
-        """Disconnect from the library."""
-        self._unsubscribe()
 
     def _default_persona_id(self) -> str:
         session = self._context.current_session()
@@ -93,9 +86,10 @@ class PersonaSelector(NoWheelComboBox):
             for name, world in worlds.items():
                 self.addItem(self.tr("World: {name}").format(name=world.name), owner_of_world(name))
             self.setCurrentIndex(max(self.findData(selected_id), 0) if personas else -1)
-        self._emit_if_changed()
+        self.emit_chosen()
 
-    def _emit_if_changed(self) -> None:
+    def emit_chosen(self) -> None:
+        """Emit `chosen` if it was not emitted for this persona; call it once after connecting."""
         if self.persona_id and self.persona_id != self._announced_persona_id:
             self._announced_persona_id = self.persona_id
             self.chosen.emit(self.persona_id)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication
 
-from lethe_app.domain.list_items import MeaningSearchGap, MemoryLine
+from lethe_app.domain.list_items import MeaningSearchGap
 from lethe_app.domain.memory import MemoryInsertion, WordLink
 from lethe_app.domain.recall import RecalledMemory, RecallWay
 from lethe_app.ui.core.formatting import format_number
-from lethe_app.ui.core.labels.dates import format_date
 from lethe_app.ui.core.reason_labels import format_reason
 
 
@@ -98,8 +97,3 @@ def format_search_gap(gap: MeaningSearchGap) -> str:
             "only."
         ),
     }[gap]
-
-
-def format_last_recall(line: MemoryLine) -> str:
-    """Return the date of the last recall; an empty string if there was none."""
-    return format_date(line.last) if line.times else ""

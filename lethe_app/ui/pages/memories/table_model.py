@@ -16,13 +16,13 @@ from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.labels.dates import format_date
 from lethe_app.ui.core.labels.memories import ICON_NAMES, format_kind
 from lethe_app.ui.core.theme import Theme
-from lethe_app.ui.pages.memories.labels import format_insertion, format_last_recall, tr
+from lethe_app.ui.pages.memories.labels import format_insertion, tr
 from lethe_app.ui.pages.record_page.filters import Chip, ChipFilter, RecordFilter
 from lethe_app.ui.widgets.fields import NoWheelComboBox
 from lethe_app.ui.widgets.table_model import Column
 
-USES, SIMILARITY = 5, 7
-"""Indices of columns."""
+SIMILARITY = 7
+"""Index of the column."""
 TAG_PREFIX, METADATA_PREFIX = "#", "="
 """Prefixes of the keys of tags and of metadata; category paths have none."""
 MAX_METADATA_LENGTH = 40
@@ -81,13 +81,16 @@ def build_columns(theme: Theme, distances: Mapping[str, float]) -> list[Column[M
     def similarity(line: MemoryLine) -> str:
         return f"{similarity_of(line):.0%}" if line.guid in distances else ""
 
+    def last_recall(line: MemoryLine) -> str:
+        return format_date(line.last) if line.times else ""
+
     by = attrgetter
     return [
         Column(tr("Memory"), memory_title, by("searched"), 0, min_width=420, colour=text_colour, icon=row_icon),
         Column(tr("Recall mode"), lambda line: format_insertion(line.insertion), by("insertion"), 164, hides_at=5),
         Column(tr("Priority"), lambda line: str(line.priority), by("priority"), 74, hides_at=1, is_right_aligned=True),
         Column(tr("Added"), _added_date, by("added"), 140, hides_at=6),
-        Column(tr("Last recalled"), format_last_recall, by("last"), 112, hides_at=4, is_optional=True),
+        Column(tr("Last recalled"), last_recall, by("last"), 112, hides_at=4, is_optional=True),
         Column(
             tr("Uses"), lambda line: str(line.times or ""), by("times"), 66, hides_at=2, is_optional=True, is_right_aligned=True
         ),

@@ -54,12 +54,7 @@ def format_part_record(record: PartRecord | None) -> str:
 
 def format_maker(maker: DescriptionAuthor) -> str:
     """Return the author of the summary for a column; empty if there is none yet, or if it is made of the messages' words."""
-    return {
-        DescriptionAuthor.NOBODY: "",
-        DescriptionAuthor.RULES: "",
-        DescriptionAuthor.MODEL: tr("by a model"),
-        DescriptionAuthor.USER: tr("by you"),
-    }[maker]
+    return {DescriptionAuthor.MODEL: tr("by a model"), DescriptionAuthor.USER: tr("by you")}.get(maker, "")
 
 
 def format_line_marks(line: SessionLine) -> str:
