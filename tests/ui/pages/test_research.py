@@ -16,8 +16,7 @@ from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryType, MemoryUnit
 from lethe_app.domain.web import Inquiry, InquiryState, PageSummary, SearchRound
 from lethe_app.ui.pages.network_log.page import NetworkLogPage
-from lethe_app.ui.pages.research.detail import format_round, format_state
-from lethe_app.ui.pages.research.page import ResearchPage
+from lethe_app.ui.pages.research.page import ResearchPage, format_round, format_state
 from tests.ui.window_scene import Scene, opened, until
 from tests.web.server import Reply, Site, serving
 
@@ -42,10 +41,7 @@ DONE = Inquiry(
 async def page_of(scene: Scene, *inquiries: Inquiry) -> ResearchPage:
     for one in inquiries:
         await scene.services.research.restore(one)
-    scene.window.window_actions["research"].trigger()
-    await until(lambda: isinstance(scene.page, ResearchPage))
-    page = scene.page
-    assert isinstance(page, ResearchPage)
+    page = scene.open_page("research", ResearchPage)
     await until(lambda: page.rows.row_total == len(inquiries) and page.persona_field.persona_id)
     return page
 
@@ -100,7 +96,7 @@ async def test_a_question_is_asked_with_enter_watched_and_stopped(tmp_path: Path
 async def test_a_report_is_read_with_its_sources_which_open_only_on_a_click(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     opened_addresses: list[str] = []
     monkeypatch.setattr(
-        "lethe_app.ui.pages.research.detail.QDesktopServices.openUrl", lambda url: opened_addresses.append(url.toString())
+        "lethe_app.ui.pages.research.page.QDesktopServices.openUrl", lambda url: opened_addresses.append(url.toString())
     )
     async with opened(tmp_path) as scene:
         page = await page_of(scene, DONE)
@@ -165,7 +161,7 @@ async def test_what_is_forgotten_can_be_had_back(tmp_path: Path):
 
 async def test_a_source_that_is_no_page_is_never_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     received: list[object] = []
-    monkeypatch.setattr("lethe_app.ui.pages.research.detail.QDesktopServices.openUrl", received.append)
+    monkeypatch.setattr("lethe_app.ui.pages.research.page.QDesktopServices.openUrl", received.append)
     evil = FOUND.model_copy(update={"address": "file:///etc/passwd"})
     async with opened(tmp_path) as scene:
         page = await page_of(scene, DONE.model_copy(update={"findings": [evil]}))
@@ -208,13 +204,7 @@ async def test_the_note_of_a_deleted_report_takes_back_nothing_else(tmp_path: Pa
         button(page, "Save to memory").click()
         await until(lambda: any("Saved to the memories" in toast.text for toast in scene.toasts))
 
-        take_back(scene, "The report was deleted.")
+        scene.take_back("The report was deleted.")
 
         await until(lambda: page.rows.row_total == 2)
         assert [memory.name for memory in await memories(scene)] == ["Bees"]
-
-
-def take_back(scene: Scene, notice: str) -> None:
-    (toast,) = [toast for toast in scene.toasts if toast.text == notice]
-    (undo,) = [button for button in toast.findChildren(QPushButton) if button.text() == "Undo"]
-    undo.click()
