@@ -91,6 +91,13 @@ class Scene:
         await until(lambda: self.controller.messages.rowCount() == rows + 2 and self.words[-1] and not self.is_replying)
         return rows + 1
 
+    def take_back(self, notice: str = "") -> None:
+        """Press “Undo” of the newest notification, or of the newest one that says this."""
+        buttons = [toast.button for toast in self.toasts if toast.notice.button == "Undo" and notice in toast.text]
+        assert buttons
+        assert buttons[-1] is not None
+        buttons[-1].click()
+
     async def close_controller(self) -> None:
         """Disconnect the window from the services, as at the end of the program."""
         if self.is_connected:

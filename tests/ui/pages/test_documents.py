@@ -35,10 +35,7 @@ def manual(tmp_path: Path) -> Path:
 
 
 async def page_of(scene: Scene) -> DocumentsPage:
-    scene.window.window_actions["documents"].trigger()
-    await until(lambda: isinstance(scene.controller.pages.navigator.current_page, DocumentsPage))
-    page = scene.controller.pages.navigator.current_page
-    assert isinstance(page, DocumentsPage)
+    page = scene.open_page("documents", DocumentsPage)
     await until(lambda: page.persona_selector.count() > 1)
     return page
 

@@ -11,7 +11,6 @@ import pytest
 from PySide6.QtCore import QDate, QLocale, Qt
 from PySide6.QtGui import QColor, QPixmap
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QPushButton
 
 from lethe_app.brain.notebooks.document import Conclusion
 from lethe_app.domain.clock import now
@@ -39,11 +38,6 @@ async def written(home: Path) -> AsyncIterator[tuple[Scene, NotebookPage]]:
 
 def titles(page: NotebookPage) -> list[str]:
     return sorted(kept.notebook.title for kept in page.rows.visible_rows)
-
-
-def take_back(scene: Scene) -> None:
-    buttons = [button for toast in scene.toasts for button in toast.findChildren(QPushButton)]
-    next(button for button in buttons if button.text() == "Undo").click()
 
 
 async def choose(page: NotebookPage, name: str) -> None:
@@ -129,7 +123,7 @@ async def test_a_renamed_one_keeps_its_lines_and_can_be_called_as_before(tmp_pat
         dialog.accept()
         await until(lambda: page.notebook_name == "allotment" and "The well runs dry." in page.editor.text)
 
-        take_back(scene)
+        scene.take_back()
         await until(lambda: titles(page) == ["Cooking", "Garden"])
 
 
@@ -141,7 +135,7 @@ async def test_two_become_one_and_two_again(tmp_path: Path):
         await until(lambda: len(page.rows.visible_rows) == 1)
         await until(lambda: all(line in page.editor.text for line in (*RICE, "Quinces are ripe.")))
 
-        take_back(scene)
+        scene.take_back()
         await until(lambda: titles(page) == ["Cooking", "Garden"])
 
 
@@ -202,7 +196,7 @@ async def test_a_split_is_taken_back_for_its_persona_even_if_another_was_chosen_
         may_go_on.set()
         await until(lambda: any("was split" in toast.text for toast in scene.toasts))
         assert not page.rows.visible_rows
-        take_back(scene)
+        scene.take_back()
 
         folder = scene.services.paths.notebooks / "mira"
         await until(lambda: {path.stem for path in folder.glob("*.md")} >= {"cooking", "garden"})

@@ -26,11 +26,11 @@ from tests.ui.window_scene import Scene, opened, until
 pytestmark = pytest.mark.usefixtures("styled_app")
 
 
-async def preset_page(scene: Scene) -> PresetPage:
-    scene.window.window_actions["presets"].trigger()
-    page = scene.page
-    assert isinstance(page, PresetPage)
+async def preset_page(scene: Scene, preset: str = "") -> PresetPage:
+    """The page of presets, with a sampler preset selected if one is named."""
+    page = scene.open_page("presets", PresetPage)
     await until(lambda: page.table.current_row)
+    assert not preset or page.table.select_row(preset)
     return page
 
 
@@ -67,8 +67,7 @@ async def test_a_changed_preset_becomes_the_users_own_and_goes_back_to_how_it_ca
 
 async def test_a_change_is_saved_if_another_preset_is_chosen_at_once(tmp_path: Path):
     async with opened(tmp_path) as scene:
-        page = await preset_page(scene)
-        await until(lambda: page.table.select_row("creative"))
+        page = await preset_page(scene, "creative")
         temperature = field_of(page, "temperature")
         assert isinstance(temperature, QDoubleSpinBox)
         temperature.setValue(1.37)
@@ -141,8 +140,7 @@ async def test_a_name_that_is_not_possible_is_told_and_not_kept(tmp_path: Path):
 
 async def test_the_chosen_sampler_is_the_one_in_use(tmp_path: Path):
     async with opened(tmp_path) as scene:
-        page = await preset_page(scene)
-        await until(lambda: page.table.select_row("roleplay"))
+        page = await preset_page(scene, "roleplay")
 
         QTest.mouseClick(page.use_button, Qt.MouseButton.LeftButton)
         await until(lambda: scene.services.preferences.current.sampler == "roleplay")
@@ -203,14 +201,6 @@ async def test_where_nothing_was_chosen_the_preset_that_suits_the_model_is_shown
         assert "suits the model" not in page.subtitle.accessibleName()
 
 
-async def samplers(scene: Scene, preset: str = "deterministic") -> PresetPage:
-    scene.window.window_actions["presets"].trigger()
-    page = scene.page
-    assert isinstance(page, PresetPage)
-    await until(lambda: page.table.select_row(preset) and page.table.current_row.key == preset)
-    return page
-
-
 def number(page: PresetPage, name: str) -> QDoubleSpinBox | QSpinBox:
     found = field_of(page, name)
     assert isinstance(found, QDoubleSpinBox | QSpinBox)
@@ -223,7 +213,7 @@ def chances(page: PresetPage) -> dict[str, float]:
 
 async def test_without_a_model_an_example_moves_with_the_numbers_and_says_that_it_is_one(tmp_path: Path):
     async with opened(tmp_path) as scene:
-        page = await samplers(scene)
+        page = await preset_page(scene, "deterministic")
         await until(lambda: "Example predictions" in page.sampler_preview.source_label.text())
         await until(lambda: chances(page).get("the") == 1)
         assert not page.sampler_preview.generate_button.isEnabled()
@@ -251,7 +241,7 @@ async def test_a_loaded_model_is_asked_for_its_own_words_and_writes_two_continua
     line = "The door was green."
     async with opened(tmp_path, echo_model(line, line)) as scene:
         await until(lambda: isinstance(scene.services.models.state, ModelReady))
-        page = await samplers(scene)
+        page = await preset_page(scene, "deterministic")
         taste = page.sampler_preview
         await until(lambda: [word for word, _before, _after in taste.bars.rows][:4] == ["The", "door", "was", "green."])
 
@@ -265,7 +255,7 @@ async def test_a_loaded_model_is_asked_for_its_own_words_and_writes_two_continua
 async def test_who_leaves_is_written_nothing_more(tmp_path: Path, echo_model: Callable[..., Path]):
     async with opened(tmp_path, echo_model("word " * 40, delay=0.2)) as scene:
         await until(lambda: isinstance(scene.services.models.state, ModelReady))
-        page = await samplers(scene)
+        page = await preset_page(scene, "deterministic")
         await until(page.sampler_preview.generate_button.isEnabled)
         QTest.mouseClick(page.sampler_preview.generate_button, Qt.MouseButton.LeftButton)
         await until(lambda: "word" in page.sampler_preview.continuation_labels[0].text())

@@ -12,7 +12,7 @@ from uuid import uuid4
 import pytest
 from PySide6.QtCore import QMimeData, QModelIndex, QPoint, Qt, QTimer
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QComboBox, QFileDialog, QLabel, QLineEdit, QPushButton, QSpinBox, QWidget
+from PySide6.QtWidgets import QComboBox, QFileDialog, QLabel, QLineEdit, QSpinBox, QWidget
 
 from lethe_app.domain.changes import TrashKind
 from lethe_app.domain.memory import MemoryInsertion, WordLink
@@ -80,9 +80,7 @@ def run_world_action(page: WorldPage, title: str) -> None:
 
 
 async def enter(scene: Scene) -> WorldPage:
-    scene.window.window_actions["worlds"].trigger()
-    page = scene.page
-    assert isinstance(page, WorldPage)
+    page = scene.open_page("worlds", WorldPage)
     await until(lambda: page.book.open_worlds)
     await selection_told(page)
     return page
@@ -274,9 +272,8 @@ async def test_deleted_entries_are_taken_back_from_the_toast(tmp_path: Path):
         QTest.keyClick(page.table.table, Qt.Key.Key_Delete)
         assert names(page) == ["Rope"]
         assert [len(one.world.entries) for one in page.world_list.rows.visible_rows if one.world.name == "Isles"] == [1]
-        toast = next(toast for toast in scene.toasts if toast.text == "2 entries were deleted.")
 
-        next(button for button in toast.findChildren(QPushButton) if button.text() == "Undo").click()
+        scene.take_back("2 entries were deleted.")
 
         assert names(page) == ["Lamp", "Bell", "Rope"]
 
@@ -518,8 +515,7 @@ async def test_a_world_is_deleted_and_taken_back(tmp_path: Path):
         assert not (scene.services.paths.worlds / "isles.json").exists()
         assert page.book.world is not None
 
-        toast = next(toast for toast in scene.toasts if toast.text == "“Isles” was deleted.")
-        next(button for button in toast.findChildren(QPushButton) if button.text() == "Undo").click()
+        scene.take_back("“Isles” was deleted.")
         await until(lambda: page.book.stem == "isles")
         assert names(page) == ["Lamp"]
         await undone(page)  # there is nothing left to take back
@@ -654,20 +650,6 @@ async def break_and_type(scene: Scene, page: WorldPage) -> Path:
     page.book.set_fields("writing", page.book.world.entries[:1], {"content": "It is lit."})
     assert not await page.book.save()
     return broken
-
-
-async def test_what_is_typed_into_a_world_whose_file_is_broken_stays_when_another_is_added(tmp_path: Path):
-    write(tmp_path, "isles", LAMP)
-    async with on_page(tmp_path) as (scene, page):
-        broken = await break_and_type(scene, page)
-        page.book.create_world()
-        await until(lambda: page.book.stem == "new-world")
-        assert page.book.open_worlds["isles"].world.entries[0].content == "It is lit."
-        assert not await page.book.save()
-
-        broken.unlink()
-        assert await page.book.save()
-        assert saved(scene, "isles").entries[0].content == "It is lit."
 
 
 async def test_what_cannot_be_saved_is_there_when_the_page_is_opened_again(tmp_path: Path):
