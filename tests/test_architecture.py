@@ -107,7 +107,7 @@ LONG_PATTERNS = 4
 LONG_WORD_LISTS = 27
 """How many are left over of patterns and of word lists that are longer; the numbers may only fall."""
 BUDGET: dict[str, tuple[int, int, int]] = {
-    "ui": (27619, 3278, 378),
+    "ui": (27608, 3278, 378),
     "services": (14885, 1606, 281),
     "brain": (8605, 880, 161),
     "storage": (4113, 488, 59),
