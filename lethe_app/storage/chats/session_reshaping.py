@@ -158,8 +158,7 @@ def restore_snapshot(connection: sqlite3.Connection, before: SessionSnapshot) ->
         update_session_row(connection, guid)
         queue_for_indexing(connection, guid)
         # Recomputed from the messages, the time could be an earlier one: erased messages no longer count.
-        raise_activity = "UPDATE sessions SET last_activity = max(last_activity, ?) WHERE guid = ?"
-        connection.execute(raise_activity, (row["last_activity"], guid))
+        connection.execute(messages.RAISE_LAST_ACTIVITY, (row["last_activity"], guid))
 
 
 def _restore_rows(connection: sqlite3.Connection, rows: Mapping[str, Sequence[Row]]) -> None:
