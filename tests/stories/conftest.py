@@ -32,7 +32,7 @@ def clock() -> Iterator[Clock]:
 
 
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def home(tmp_path: Path, no_worlds: None, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A home with Mira and Tomas; nothing of this machine's own models is seen."""
     monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
     write_personas(tmp_path / "home", PERSONAS)

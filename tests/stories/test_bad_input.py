@@ -48,7 +48,7 @@ asyncio.run(main())
 
 
 @pytest.fixture
-def paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Paths:
+def paths(tmp_path: Path, no_worlds: None, monkeypatch: pytest.MonkeyPatch) -> Paths:
     """A home of somebody whose machine has no models but ours."""
     monkeypatch.setenv("HOME", str(tmp_path / "somebody"))
     paths = write_personas(tmp_path / "home", {"ada": {"name": "Ada", "first_messages": ["Hello."]}})
