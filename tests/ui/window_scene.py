@@ -126,17 +126,18 @@ def process_events() -> None:
     QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 
 
-async def settled(scene: Scene, widget: QWidget, unchanged: int = 8, most: int = 60) -> None:
-    """Let Qt and the loop run until `widget` is filled and laid out: in `unchanged` looks in a row all is where it was, each
-    after storage has answered what was asked before.
+async def settled(scene: Scene, widget: QWidget, unchanged: int = 5, most: int = 60) -> None:
+    """Let Qt and the loop run until `widget` is filled and laid out: in `unchanged` looks in a row all is where it was and the
+    same tasks run, each after storage has answered what was asked before.
     """
-    last: list[tuple[int, QRect]] = []
+    last: tuple[list[tuple[int, QRect]], set[object]] = [], set()
     rounds = 0
     for _ in range(most):
         process_events()
         await asyncio.sleep(0.02)
         await scene.services.database.run(lambda _connection: None)
-        now = [(id(part), part.geometry()) for part in widget.findChildren(QWidget) if part.isVisible()]
+        places = [(id(part), part.geometry()) for part in widget.findChildren(QWidget) if part.isVisible()]
+        now = places, set(scene.window.tasks._tasks)
         rounds = rounds + 1 if now == last else 0
         last = now
         if rounds == unchanged:
