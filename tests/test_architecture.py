@@ -110,7 +110,7 @@ BUDGET: dict[str, tuple[int, int, int]] = {
     "ui": (27608, 3278, 378),
     "services": (14885, 1606, 281),
     "brain": (8605, 880, 161),
-    "storage": (4113, 488, 59),
+    "storage": (4112, 488, 59),
     "llm": (3604, 406, 70),
     "interchange": (2624, 251, 16),
     "retrieval": (2438, 240, 40),
