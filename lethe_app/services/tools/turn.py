@@ -179,12 +179,12 @@ class ToolTurn:
     writer: ReplyWriter
     persona: str
     user: str
-    services: ToolServices | None = None
+    services: ToolServices
     turn: str = ""
     results: Sequence[ToolResult] = ()
     """Results of calls made for other alternatives of the same reply."""
-    unavailable_tools: Sequence[str] = ()
-    """Names of tools that are not available now; a call of one is removed from the text and not executed."""
+    is_continued: bool = False
+    """True if the reply is continued: it uses no tools, and a call is removed from the text and not executed."""
     rounds: int = 0
     partial_reply: Alternative | None = None
     """Text and thinking of the reply before its first call."""
@@ -201,26 +201,21 @@ class ToolTurn:
 
     def add_inventory(self, memory: TurnMemory | None) -> TurnMemory | None:
         """Return the memory of the turn with the inventory of working memory added."""
-        if self.services is None or not self.services.inventory:
+        if self.is_continued or not self.services.inventory:
             return memory
         return (memory or TurnMemory()).model_copy(update={"bench": self.services.inventory})
 
     def create_call_detector(self) -> ToolCallDetector | None:
         """Return a detector of tool calls for one generation; None if the model has no native tool calls."""
-        names = (
-            [tool.name for tool in self.services.tools]
-            if self.services is not None and self.services.is_native
-            else self.unavailable_tools
-        )
-        self._detector = ToolCallDetector(names) if names else None
+        is_needed = self.services.is_native or self.is_continued
+        self._detector = ToolCallDetector([tool.name for tool in self.services.tools]) if is_needed else None
         return self._detector
 
     @property
     def has_pending_calls(self) -> bool:
         """Return whether the last generation contains calls and the limit of rounds is not reached."""
-        return (
-            self.services is not None and self._detector is not None and bool(self._detector.calls) and self.rounds < MAX_ROUNDS
-        )
+        has_calls = self._detector is not None and bool(self._detector.calls)
+        return has_calls and not self.is_continued and self.rounds < MAX_ROUNDS
 
     def set_partial_reply(self, alternative: Alternative) -> None:
         """Store the text before the calls as `partial_reply`; what follows the calls begins a new paragraph."""
@@ -248,7 +243,7 @@ class ToolTurn:
         """Let a model without native tool calls choose one before it answers. Nothing happens if results or text are present
         already.
         """
-        if self.services is None or self.services.is_native or self.results or self.partial_reply is not None:
+        if self.services.is_native or self.results or self.partial_reply is not None:
             return
         call = await self.services.choose_call()
         if call is None:
@@ -275,14 +270,14 @@ class ToolTurn:
     # Single calls
 
     def _find_tool(self, call: ToolCall) -> Tool | None:
-        return next((tool for tool in self.services.tools if tool.name == call.name), None) if self.services else None
+        return next((tool for tool in self.services.tools if tool.name == call.name), None)
 
     async def _obtain_permission(self, call: ToolCall, emit: Emit) -> PermissionAnswer:
         """Return whether a call is allowed. The user is asked if the tool always asks, or if a tool with side effects was used
         for another alternative and would be called differently now.
         """
         services, tool = self.services, self._find_tool(call)
-        if services is None or tool is None or call.key in self._refused_calls or self._find_earlier_result(call) is not None:
+        if tool is None or call.key in self._refused_calls or self._find_earlier_result(call) is not None:
             return PermissionAnswer.ALLOW
         was_used = tool.changes and any(
             result.call.name == call.name and result.outcome is CallOutcome.DONE for result in self._earlier_results
@@ -333,7 +328,6 @@ class ToolTurn:
 
     async def _execute_call(self, call: ToolCall, number: int) -> ToolResult:
         services, tool = self.services, self._find_tool(call)
-        assert services is not None
         if tool is None:
             names = ", ".join(candidate.name for candidate in services.tools)
             message = (
@@ -357,7 +351,7 @@ class ToolTurn:
 
     async def _shorten_output(self, tool: Tool, output: ToolOutput) -> ToolOutput:
         services = self.services
-        if services is None or output.is_limited or len(output.text) <= services.max_result_characters:
+        if output.is_limited or len(output.text) <= services.max_result_characters:
             return output
         key = await services.store_text(f"{tool.name}-{self.turn[:4]}-{len(self.results) + 1}", output.text)
         remainder = f"The whole text is in working memory under “{key}”" if key else "The rest is left out"
@@ -365,7 +359,6 @@ class ToolTurn:
 
     async def _store_results(self, results: Sequence[ToolResult]) -> list[NoteAdded]:
         """Store calls and results as messages directly before the reply, whether that is stored already or not."""
-        assert self.services is not None
         chats, reply_id = self.services.chats, self.writer.message.id
         messages = create_tool_messages(self.session, self.persona, [result.call for result in results], results)
         self.has_stored = True

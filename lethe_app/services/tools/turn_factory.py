@@ -75,11 +75,12 @@ class ToolTurnFactory:
         tools = self._registry.tools_of(participants.persona)
         if not tools or session.is_incognito:
             return None
+        services = await self._build_services(turn, model, tools)
         if continued is not None:
-            return ToolTurn(session, writer, *names, partial_reply=continued, unavailable_tools=[tool.name for tool in tools])
+            return ToolTurn(session, writer, *names, services, is_continued=True, partial_reply=continued)
         turn_id = str(turn.user_message.id) if turn.user_message is not None else str(session.guid)
         earlier_results = results_above(turn.messages) if turn.before is not None else ()
-        return ToolTurn(session, writer, *names, await self._build_services(turn, model, tools), turn_id, earlier_results)
+        return ToolTurn(session, writer, *names, services, turn_id, earlier_results)
 
     async def build_tool_prompt(self, persona: Persona, model: LoadedModel) -> ToolPrompt:
         """Return the instructions and declarations of a persona's tools for a prompt."""
