@@ -15,6 +15,7 @@ from uuid import UUID
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.clock import now
+from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.memory import MemoryInsertion, MemoryUnit
 from lethe_app.domain.recall import RecalledMemory, TurnMemory
 from lethe_app.domain.worldinfo import World
@@ -23,6 +24,13 @@ from lethe_app.services.events import MemoriesRecalled, MessageStored, ModelRead
 MIRA = "mira-test"
 NATURAL, FORCED = MemoryInsertion.NATURAL, MemoryInsertion.NATURAL_FORCED
 DAY = timedelta(days=1)
+
+
+def learnt_from(message: Message, text: str, **fields: object) -> ExtractedFact:
+    """A fact about Tomas that a message states."""
+    times = {"first_seen": message.time, "last_seen": message.time}
+    sources = {"source_memories": [message.session_id], "source_messages": [message.id]}
+    return ExtractedFact(fact=text, subject="Tomas", **times, **sources, **fields)
 
 
 @dataclass(frozen=True)

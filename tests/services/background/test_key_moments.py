@@ -16,7 +16,7 @@ from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.memory import MemoryType, MemoryUnit
 from lethe_app.services.background.key_moments import SCOPE
 from tests.services.past_sessions import qualify
-from tests.services.turns import MIRA, say
+from tests.services.turns import MIRA, learnt_from, say
 
 BIRTH = "My sister Ines had a baby this morning, a girl called Lena!"
 JOB = "I also got the job at the shipyard in Bremen."
@@ -159,24 +159,11 @@ async def test_a_qualified_model_chooses_and_without_an_answer_the_most_salient_
 
 
 async def test_what_no_longer_held_when_the_day_ended_is_no_moment_of_it(services: AppServices):
-    session, messages = await add_day(services, *LINES, "No, I turned it down, I got a job at the school.", "Oh.")
+    _session, messages = await add_day(services, *LINES, "No, I turned it down, I got a job at the school.", "Oh.")
     await services.key_moments.look_through_days()
     assert "Tomas also got the job at the shipyard in Bremen." in await texts(services)
-    job, school = (
-        ExtractedFact(
-            fact=text,
-            key="job",
-            subject="Tomas",
-            first_seen=message.time,
-            last_seen=message.time,
-            source_memories=[session.guid],
-            source_messages=[message.id],
-        )
-        for text, message in (
-            ("Tomas got the job at the shipyard in Bremen.", messages[4]),
-            ("Tomas has a job at the school.", messages[10]),
-        )
-    )
+    job = learnt_from(messages[4], "Tomas got the job at the shipyard in Bremen.", key="job")
+    school = learnt_from(messages[10], "Tomas has a job at the school.", key="job")
 
     await services.facts.learn(MIRA, [job])  # the conversation ends after the day was looked through
     await services.facts.learn(MIRA, [school])
@@ -186,17 +173,17 @@ async def test_what_no_longer_held_when_the_day_ended_is_no_moment_of_it(service
     assert any("baby" in text for text in await texts(services))
 
 
-def fact_of(session: ChatSession, message: Message, text: str) -> ExtractedFact:
-    times = {"first_seen": message.time, "last_seen": message.time}
-    return ExtractedFact(fact=text, subject="Tomas", source_memories=[session.guid], source_messages=[message.id], **times)
+async def learn_job(services: AppServices) -> ExtractedFact:
+    """The day was looked through, and the fact that one of its moments states is learnt."""
+    _session, messages = await add_day(services, *LINES)
+    await services.key_moments.look_through_days()
+    job = learnt_from(messages[4], "Tomas got the job at the shipyard in Bremen.")
+    await services.facts.learn(MIRA, [job])
+    return job
 
 
 async def test_a_moment_goes_to_the_trash_with_the_fact_it_states_and_comes_back_with_it(services: AppServices):
-    session, messages = await add_day(services, *LINES)
-    await services.key_moments.look_through_days()
-    before = await texts(services)
-    job = fact_of(session, messages[4], "Tomas got the job at the shipyard in Bremen.")
-    await services.facts.learn(MIRA, [job])
+    job, before = await learn_job(services), await texts(services)
 
     await services.facts.forget_fact(job.guid)
     assert not any("shipyard" in text for text in await texts(services))
@@ -215,10 +202,7 @@ async def test_a_moment_goes_to_the_trash_with_the_fact_it_states_and_comes_back
 
 
 async def test_a_moment_the_user_deleted_does_not_come_back_with_an_unrelated_undo(services: AppServices):
-    session, messages = await add_day(services, *LINES)
-    await services.key_moments.look_through_days()
-    job = fact_of(session, messages[4], "Tomas got the job at the shipyard in Bremen.")
-    await services.facts.learn(MIRA, [job])
+    job = await learn_job(services)
     (moment,) = [moment for moment in await moments(services) if "shipyard" in moment.content]
     await services.memory.forget_memory(moment.guid)
 
@@ -229,10 +213,7 @@ async def test_a_moment_the_user_deleted_does_not_come_back_with_an_unrelated_un
 
 
 async def test_a_moment_the_user_edited_stays(services: AppServices):
-    session, messages = await add_day(services, *LINES)
-    await services.key_moments.look_through_days()
-    job = fact_of(session, messages[4], "Tomas got the job at the shipyard in Bremen.")
-    await services.facts.learn(MIRA, [job])
+    job = await learn_job(services)
     (moment,) = [moment for moment in await moments(services) if "shipyard" in moment.content]
     edited = "Tomas got the job at the shipyard in Bremen, at last."
     await services.memory.edit(moment.model_copy(update={"content": edited}))
@@ -244,8 +225,8 @@ async def test_a_moment_the_user_edited_stays(services: AppServices):
 
 @pytest.mark.parametrize("new_text", ["", "Tomas builds boats in Bremen."])
 async def test_what_was_forgotten_or_reworded_before_the_day_ended_is_no_moment_of_it(services: AppServices, new_text: str):
-    session, messages = await add_day(services, *LINES)
-    job = fact_of(session, messages[4], "Tomas also got the job at the shipyard in Bremen.")
+    _session, messages = await add_day(services, *LINES)
+    job = learnt_from(messages[4], "Tomas also got the job at the shipyard in Bremen.")
     await services.facts.learn(MIRA, [job])
     if new_text:
         await services.facts.edit(job.guid, new_text)

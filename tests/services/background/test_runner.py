@@ -51,16 +51,6 @@ async def underway(services: AppServices) -> asyncio.Task[None]:
 # when
 
 
-async def test_nothing_is_done_while_the_user_is_here(services: AppServices, clock: Clock):
-    task = await employ(services, Scripted(nothing))
-
-    leave(services, clock, timedelta(minutes=14))
-    await services.background_runner.run_next_task()
-
-    assert not task.began
-    assert services.background_runner.pause_reason is PauseReason.HERE
-
-
 async def test_a_user_of_whom_nobody_tells_counts_as_here(services: AppServices, clock: Clock):
     task = await employ(services, Scripted(nothing))
     clock.go_on(days=3)
@@ -127,17 +117,20 @@ async def test_a_task_that_sees_nothing_leaves_no_record_and_is_asked_again_late
 
 
 @pytest.mark.parametrize(
-    ("settings", "why"),
+    ("settings", "away", "why"),
     [
-        ({"agents": False}, PauseReason.OFF),
-        ({"agent_quiet_from": "11:00", "agent_quiet_until": "14:00"}, PauseReason.QUIET),
+        ({}, 14, PauseReason.HERE),
+        ({"agents": False}, 20, PauseReason.OFF),
+        ({"agent_quiet_from": "11:00", "agent_quiet_until": "14:00"}, 20, PauseReason.QUIET),
     ],
 )
-async def test_the_user_may_forbid_it(services: AppServices, clock: Clock, settings: dict[str, object], why: PauseReason):
+async def test_nothing_is_done_while_the_user_is_here_or_forbids_it(
+    services: AppServices, clock: Clock, settings: dict[str, object], away: int, why: PauseReason
+):
     task = await employ(services, Scripted(nothing))
     await services.preferences.set(**settings)
 
-    await leave_and_run(services, clock)
+    await leave_and_run(services, clock, timedelta(minutes=away))
 
     assert services.background_runner.pause_reason is why
     assert not task.began

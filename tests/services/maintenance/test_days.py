@@ -11,13 +11,12 @@ from lethe_app.brain.notebooks.document import Conclusion
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.clock import now
-from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.services.maintenance.erasure import erase_backups
 from lethe_app.storage.backup import back_up
 from tests.services.maintenance.test_traces import CANARY, FILLER, files_with
 from tests.services.past_sessions import archive
-from tests.services.turns import MIRA, add_memory, say
+from tests.services.turns import MIRA, add_memory, learnt_from, say
 
 TOLD = (
     f"My sister Ines collects {CANARY.title()} and had a baby this morning!",
@@ -140,18 +139,8 @@ async def test_a_reworded_fact_that_was_replaced_holds_again_only_if_its_message
         await tell(services, session, 4, "I work as a nurse in Porto.", "“Aye.”")
         day = await tell(services, session, 2, "I work as a baker now.", "“Good.”")
     said = [message for message in await services.sessions.page(session.guid, 0, 9) if message.role is Role.USER]
-    old, new = (
-        ExtractedFact(
-            fact=text,
-            key="job",
-            subject="Tomas",
-            first_seen=message.time,
-            last_seen=message.time,
-            source_memories=[session.guid],
-            source_messages=[message.id],
-        )
-        for text, message in zip(("Tomas works as a nurse in Porto.", "Tomas works as a baker."), said, strict=True)
-    )
+    old = learnt_from(said[0], "Tomas works as a nurse in Porto.", key="job")
+    new = learnt_from(said[1], "Tomas works as a baker.", key="job")
     await services.facts.learn(MIRA, [old])
     reworded = await services.facts.edit(old.guid, "Tomas works as a head nurse in Lisbon.")
     late = {"first_seen": reworded.last_seen, "last_seen": reworded.last_seen}  # it is said after the rewording

@@ -31,12 +31,12 @@ async def only(services: AppServices) -> Trashed:
     return item
 
 
-async def test_everything_that_can_be_deleted_lies_there_with_the_newest_first(services: AppServices):
+async def test_everything_that_can_be_deleted_lies_there_can_be_read_and_comes_back(services: AppServices):
     session = await conversation(services, "One.", "Two.")
     other = await conversation(services, "Three.", "Four.")
     memory, fact = await add_memory(services), await services.facts.add(MIRA, "Tomas is a captain.")
-    persona = await services.library.save_persona(Persona(name="Somebody"))
-    world = await services.library.save_world(World(name="The Petrel"))
+    persona = await services.library.save_persona(Persona(name="Somebody", tagline="a stranger", bio="Nobody knows."))
+    world = await services.library.save_world(World(name="The Petrel", entries=[WorldEntry(name="Mast", content="Pine.")]))
     preset = await services.presets.save(SamplerPreset(name="Mine"))
     line = (await services.sessions.page(other.guid, 0, 1))[0]
 
@@ -62,6 +62,16 @@ async def test_everything_that_can_be_deleted_lies_there_with_the_newest_first(s
         "Mine", "The Petrel", "Somebody", "Tomas is a captain.", "The lamp", "Three.", "The lamp"
     ]  # fmt: skip
     assert all(item.size > 0 for item in items)
+
+    previews = {item.kind: await services.trash.load_preview(item) for item in items}
+    assert "One." in previews[TrashKind.CONVERSATION]
+    assert previews[TrashKind.CONVERSATION].index("One.") < previews[TrashKind.CONVERSATION].index("Two.")
+    assert previews[TrashKind.MESSAGE].endswith("Three.")
+    assert previews[TrashKind.MEMORY] == memory.content
+    assert previews[TrashKind.FACT] == "Tomas is a captain."
+    assert previews[TrashKind.PERSONA] == "a stranger\n\nNobody knows."
+    assert previews[TrashKind.WORLD] == "Mast: Pine."
+    assert "Mine" in previews[TrashKind.PRESET]
 
     for item in items:
         await services.trash.restore(item)
@@ -172,34 +182,6 @@ async def test_a_fact_comes_back_only_with_the_conversation_it_was_learnt_in(ser
     assert await services.facts.facts_of(MIRA) == []
     await services.trash.restore(items[TrashKind.FACT])
     assert [one.fact for one in await services.facts.facts_of(MIRA)] == [fact.fact]
-
-
-async def test_the_text_of_whatever_lies_there_can_be_read(services: AppServices):
-    session = await conversation(services, "One.", "Two.")
-    other = await conversation(services, "Three.", "Four.")
-    memory, fact = await add_memory(services), await services.facts.add(MIRA, "Tomas is a captain.")
-    persona = await services.library.save_persona(Persona(name="Somebody", tagline="a stranger", bio="Nobody knows."))
-    world = await services.library.save_world(World(name="The Petrel", entries=[WorldEntry(name="Mast", content="Pine.")]))
-    preset = await services.presets.save(SamplerPreset(name="Mine"))
-    line = (await services.sessions.page(other.guid, 0, 1))[0]
-    await services.sessions.delete(session.guid)
-    await services.message_editing.delete(other.guid, line.id)
-    await services.memory.forget_memory(memory.guid)
-    await services.facts.forget_fact(fact.guid)
-    await services.library.delete_persona(persona.unique_name)
-    await services.library.delete_world(world.unique_name)
-    await services.presets.delete(SamplerPreset, preset)
-
-    previews = {item.kind: await services.trash.load_preview(item) for item in await services.trash.list_items()}
-
-    assert "One." in previews[TrashKind.CONVERSATION]
-    assert previews[TrashKind.CONVERSATION].index("One.") < previews[TrashKind.CONVERSATION].index("Two.")
-    assert previews[TrashKind.MESSAGE].endswith("Three.")
-    assert previews[TrashKind.MEMORY] == memory.content
-    assert previews[TrashKind.FACT] == "Tomas is a captain."
-    assert previews[TrashKind.PERSONA] == "a stranger\n\nNobody knows."
-    assert previews[TrashKind.WORLD] == "Mast: Pine."
-    assert "Mine" in previews[TrashKind.PRESET]
 
 
 async def test_the_picture_of_an_erased_persona_goes_unless_another_one_has_it(services: AppServices):
