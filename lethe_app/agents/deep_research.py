@@ -6,7 +6,6 @@ import re
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TypeVar
 
 from lethe_app.agents.web_reading import ReadPage, TaskModel, WebReader, fit_pages
@@ -23,21 +22,12 @@ QUERIES_PER_ROUND, RESULTS_PER_QUERY = 3, 3
 """Queries of one round, and results read of one query."""
 MAX_REPORTED_AT_ONCE = 8
 """Maximum number of findings that are added to the report at once."""
-TIME_LIMIT_SECONDS = 300.0
-TOKEN_LIMIT = 60_000
+TIME_LIMIT_SECONDS, TOKEN_LIMIT = 300.0, 60_000
+"""Limits after which a run stops and keeps its results so far, as after `MAX_ROUNDS`."""
 NOTHING_YET = "(nothing yet)"
 _CITATION = re.compile(r" ?\[(\d+(?:, ?\d+)*)\]")
 InquiryCallback = Callable[[Inquiry], Awaitable[object]]
 """Callback that receives and stores the inquiry whenever it has progressed."""
-
-
-@dataclass(frozen=True)
-class ResearchLimits:
-    """Limits after which a run stops and keeps its results so far."""
-
-    seconds: float = TIME_LIMIT_SECONDS
-    tokens: int = TOKEN_LIMIT
-    rounds: int = MAX_ROUNDS
 
 
 class DeepResearch:
@@ -49,7 +39,6 @@ class DeepResearch:
         task_model: TaskModel | None,
         on_progress: InquiryCallback,
         tokens_used: Callable[[], int],
-        limits: ResearchLimits | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Create a run. Without `task_model` no model is used and pages are quoted. `tokens_used` returns the number of tokens
@@ -57,8 +46,7 @@ class DeepResearch:
         """
         self._web_reader, self._task_model = web_reader, task_model
         self._on_progress, self._tokens_used = on_progress, tokens_used
-        self._limits, self._clock = limits or ResearchLimits(), clock
-        self._deadline = clock() + self._limits.seconds
+        self._clock, self._deadline = clock, clock() + TIME_LIMIT_SECONDS
         self._last_error: WebError | None = None
 
     async def run(self, inquiry: Inquiry, user_name: str) -> Inquiry:
@@ -73,7 +61,7 @@ class DeepResearch:
         pending_queries, stop_reason = list(inquiry.questions), ""
         while pending_queries and not stop_reason:
             inquiry, pending_queries = await self._run_round(inquiry, pending_queries, reason)
-            has_searched_enough = len(inquiry.rounds) >= self._limits.rounds
+            has_searched_enough = len(inquiry.rounds) >= MAX_ROUNDS
             stop_reason = self._reached_limit() or ("The search limit was reached." if has_searched_enough else "")
             if not stop_reason and len(inquiry.rounds) >= MIN_ROUNDS:
                 is_enough, pending_queries = await self._check_sufficiency(inquiry, pending_queries)
@@ -86,7 +74,7 @@ class DeepResearch:
         """Return the reason why the run must end; empty if it may continue."""
         if self._clock() >= self._deadline:
             return "The time limit was reached."
-        return "The token limit was reached." if self._tokens_used() >= self._limits.tokens else ""
+        return "The token limit was reached." if self._tokens_used() >= TOKEN_LIMIT else ""
 
     async def _report_progress(self, inquiry: Inquiry, **changes: object) -> Inquiry:
         updated = inquiry.model_copy(update={**changes, "tokens": self._tokens_used()})

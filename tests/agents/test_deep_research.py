@@ -7,7 +7,8 @@ import re
 
 import pytest
 
-from lethe_app.agents.deep_research import NOTHING_YET, DeepResearch, ResearchLimits, append_unreported_findings
+from lethe_app.agents import deep_research
+from lethe_app.agents.deep_research import NOTHING_YET, DeepResearch, append_unreported_findings
 from lethe_app.domain.web import Inquiry, PageSummary, WebHit
 from lethe_app.errors import ModelError, SearchFailed
 from tests.agents.test_web_reading import WORDS, Net, ScriptedModel, reader
@@ -58,16 +59,11 @@ async def run(net: Net, tasks_model: Scripted | None, **bounds: float) -> tuple[
         reported.append(one)
 
     ticks = iter(range(10_000))
-    limits = ResearchLimits(**bounds)  # type: ignore[arg-type]
-    work = DeepResearch(
-        reader(net),
-        tasks_model,
-        hear,
-        lambda: 100 * len(reported),
-        limits,
-        lambda: float(next(ticks)),
-    )
-    return await work.run(QUESTION, "Tomas"), reported
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in bounds.items():
+            patch.setattr(deep_research, {"seconds": "TIME_LIMIT_SECONDS", "tokens": "TOKEN_LIMIT"}[name], value)
+        work = DeepResearch(reader(net), tasks_model, hear, lambda: 100 * len(reported), lambda: float(next(ticks)))
+        return await work.run(QUESTION, "Tomas"), reported
 
 
 async def test_it_never_goes_beyond_its_rounds_however_much_there_is_to_find():

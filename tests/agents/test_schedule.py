@@ -18,7 +18,7 @@ from lethe_app.agents.schedule import (
 from lethe_app.domain.agent_runs import RunOutcome, TaskRun
 
 NOON = datetime(2026, 5, 2, 12, tzinfo=UTC)
-DAY = timedelta(days=1)
+DAY, HOUR = timedelta(days=1), timedelta(hours=1)
 
 
 def run(outcome: RunOutcome, hours_ago: float) -> TaskRun:
@@ -26,23 +26,24 @@ def run(outcome: RunOutcome, hours_ago: float) -> TaskRun:
     return TaskRun(persona_id="mira", task="journal", began=ended - timedelta(minutes=1), ended=ended, outcome=outcome)
 
 
-def test_what_was_never_done_is_due_at_once():
-    assert next_due_time([], DAY, NOON) is None
+FAILED_OFTEN = [run(RunOutcome.FAILED, 2) for _time in range(9)]
 
 
-@pytest.mark.parametrize("outcome", [RunOutcome.MADE, RunOutcome.NOTHING, RunOutcome.STOPPED])
-def test_what_came_to_an_end_waits_for_its_own_time(outcome: RunOutcome):
-    assert next_due_time([run(outcome, 5)], DAY, NOON) == NOON - timedelta(hours=5) + DAY
-
-
-def test_what_gave_way_may_be_taken_up_soon():
-    assert next_due_time([run(RunOutcome.GAVE_WAY, 0)], DAY, NOON) == NOON + GIVE_WAY_PAUSE
-
-
-def test_giving_way_does_not_bring_forward_what_was_done_today():
-    assert (
-        next_due_time([run(RunOutcome.GAVE_WAY, 0), run(RunOutcome.NOTHING, 1)], DAY, NOON) == NOON - timedelta(hours=1) + DAY
-    )
+@pytest.mark.parametrize(
+    ("runs", "due"),
+    [
+        pytest.param([], None, id="never done: at once"),
+        pytest.param([run(RunOutcome.MADE, 5)], NOON + 19 * HOUR, id="made: at its own time"),
+        pytest.param([run(RunOutcome.NOTHING, 5)], NOON + 19 * HOUR, id="found nothing: at its own time"),
+        pytest.param([run(RunOutcome.STOPPED, 5)], NOON + 19 * HOUR, id="stopped: at its own time"),
+        pytest.param([run(RunOutcome.GAVE_WAY, 0)], NOON + GIVE_WAY_PAUSE, id="gave way: soon"),
+        pytest.param([run(RunOutcome.GAVE_WAY, 0), run(RunOutcome.NOTHING, 1)], NOON + 23 * HOUR, id="gave way, done today"),
+        pytest.param([run(RunOutcome.MADE, 1), *FAILED_OFTEN], NOON + 23 * HOUR, id="success forgives"),
+        pytest.param([run(RunOutcome.MADE, -24 * 365)], NOON + DAY, id="the clock was put back"),
+    ],
+)
+def test_what_became_of_the_last_runs_says_when_the_next_is_due(runs: list[TaskRun], due: datetime | None):
+    assert next_due_time(runs, DAY, NOON) == due
 
 
 @pytest.mark.parametrize(
@@ -61,16 +62,6 @@ def test_a_run_that_was_lost_counts_as_a_failure_for_it_may_have_been_the_cause(
         )
         == 2
     )
-
-
-def test_success_forgives():
-    runs = [run(RunOutcome.MADE, 1), *(run(RunOutcome.FAILED, 2) for _ in range(9))]
-
-    assert next_due_time(runs, DAY, NOON) == NOON - timedelta(hours=1) + DAY
-
-
-def test_a_clock_that_was_put_back_does_not_hold_it_off_for_a_year():
-    assert next_due_time([run(RunOutcome.MADE, -24 * 365)], DAY, NOON) == NOON + DAY
 
 
 def test_the_user_may_give_it_another_pace():
