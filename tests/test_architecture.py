@@ -116,7 +116,7 @@ BUDGET: dict[str, tuple[int, int, int]] = {
     "retrieval": (2438, 240, 40),
     "prompt": (2180, 213, 37),
     "domain": (2261, 91, 134),
-    "agents": (1468, 190, 41),
+    "agents": (1461, 190, 40),
     "speech": (1222, 119, 32),
     "web": (835, 77, 21),
     "cli": (685, 61, 2),
