@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -63,16 +62,6 @@ class CompiledEntry:
         return frozenset(filter(None, (normalize_text(group, keep_case=False) for group in self.entry.groups)))
 
 
-@dataclass(frozen=True)
-class KeywordProblem:
-    """Keyword that can never match, with the reason."""
-
-    world: World
-    entry: WorldEntry
-    key: str
-    message: str
-
-
 class LoreIndex:
     """Immutable keyword index of worlds in order of precedence; of several entries with the same guid the first one counts.
 
@@ -81,7 +70,6 @@ class LoreIndex:
     """
 
     def __init__(self, worlds: Sequence[World], expand: Expand = return_unchanged) -> None:
-        start = time.perf_counter()
         self.worlds = tuple(worlds)
         self.compiled_entries: list[CompiledEntry] = []
         self.macros: dict[str, str] = {}
@@ -89,34 +77,14 @@ class LoreIndex:
         self._keyword_numbers: dict[Keyword, int] = {}
         self._index_by_guid: dict[UUID, int] = {}
         self._entries_by_key: defaultdict[int, list[int]] = defaultdict(list)
-        self._always_considered: list[int] = []
+        self.always_considered: list[int] = []
+        """Indices of the entries considered in every turn: constant ones and those activated by the absence of keywords."""
         for world in worlds:
             for entry in world.entries:
                 self._add_entry(world, entry, expand)
         self.keys = list(self._keyword_numbers)
         self.max_scan_depth = max((compiled.max_scan_depth for compiled in self.compiled_entries), default=0)
         self.keyword_matcher = KeywordMatcher(self.keys)
-        self.build_seconds = time.perf_counter() - start
-
-    @property
-    def always_considered(self) -> Sequence[int]:
-        """Return the indices of the entries considered in every turn: constant ones and those activated by the absence of
-        keywords.
-        """
-        return self._always_considered
-
-    @property
-    def problems(self) -> list[KeywordProblem]:
-        """Return the known problems of keywords; some are only detected when a keyword is used."""
-        reasons = self.keyword_matcher.problems
-        if not reasons:
-            return []
-        return [
-            KeywordProblem(compiled.world, compiled.entry, self.keys[key].text, reasons[key])
-            for compiled in self.compiled_entries
-            for key in dict.fromkeys((*compiled.main, *compiled.secondary))
-            if key in reasons
-        ]
 
     def entries_for_key(self, key: int) -> Sequence[int]:
         """Return the indices of the entries that may be activated by a keyword."""
@@ -141,7 +109,7 @@ class LoreIndex:
         for key in set(activating):
             self._entries_by_key[key].append(index)
         if entry.sticky or (secondary and not activating):
-            self._always_considered.append(index)
+            self.always_considered.append(index)
 
     def _number_keywords(self, entry: WorldEntry, keywords: Sequence[str], expand: Expand) -> tuple[int, ...]:
         """Return the numbers of the non-blank keywords; a macro that expands to nothing is kept as a keyword that never

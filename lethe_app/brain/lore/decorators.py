@@ -7,8 +7,9 @@ occurs twice the first counts. The lines never reach the prompt.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
 
 from lethe_app.domain.chat import Role
 from lethe_app.domain.worldinfo import WorldEntry
@@ -19,7 +20,8 @@ FOREVER = 1_000_000
 LAST_PRIORITY = -1_000_000
 """Priority of an entry that is dropped first when the budget is exceeded."""
 MAX_DEPTH = 1000
-SYSTEM_PROMPT_POSITIONS = frozenset({"before_desc", "after_desc", "personality", "scenario"})
+SYSTEM_PROMPT = -1
+"""`position_index` of all places in the system prompt."""
 
 
 @dataclass(frozen=True)
@@ -41,36 +43,31 @@ class EntryDecorators:
     """Names of decorators without effect here."""
 
 
-@dataclass
-class _Reading:
-    """Values read so far."""
-
-    changes: dict[str, object] = field(default_factory=dict)
-    required: list[tuple[str, ...]] = field(default_factory=list)
-    excluded: list[str] = field(default_factory=list)
-    conditions: dict[str, int] = field(default_factory=dict)
-    activation: set[str] = field(default_factory=set)
-
-
 def read_decorators(entry: WorldEntry) -> EntryDecorators:
     """Return an entry with its decorators carried out."""
     if not entry.content.lstrip().startswith(MARK):
         return EntryDecorators(entry)
     lines, content = split_decorators(entry.content)
-    reading = _Reading()
-    unknown = [chain[0][0] for chain in _chains(lines) if not any(_read(name, value, reading) for name, value in chain)]
-    if "activate" in reading.activation:
-        reading.changes |= {"sticky": True, "enabled": True}
-    elif "dont_activate" in reading.activation:
-        reading.changes["enabled"] = False
-    effective = entry.model_copy(update={**reading.changes, "content": content})
+    found: dict[str, list[Any]] = {}
+    unknown: list[str] = []
+    for alternatives in _chains(lines):
+        readable = ((name, DECORATORS[name][1](text)) for name, text in alternatives if name in DECORATORS)
+        name, value = next((pair for pair in readable if pair[1] is not None), ("", None))
+        if name:
+            found.setdefault(name, []).append(value)
+        else:
+            unknown.append(alternatives[0][0])
+    # In the order of the table, so that a position beats a depth, and activation what prevents it.
+    values = {field: found[name][0] for name, (field, _parse) in DECORATORS.items() if name in found}
+    changes = {field: value for field, value in values.items() if field in WorldEntry.model_fields}
+    if "activate" in found:
+        changes["sticky"] = True
+    conditions = {field: values[field] for field in ("after", "every", "greeting") if field in values}
     return EntryDecorators(
-        effective,
-        after=reading.conditions.get("after", 0),
-        every=reading.conditions.get("every", 0),
-        greeting=reading.conditions.get("greeting"),
-        required_keys=tuple(reading.required),
-        excluded_keys=tuple(reading.excluded),
+        entry.model_copy(update={**changes, "content": content}),
+        **conditions,
+        required_keys=tuple(found.get("additional_keys", ())),
+        excluded_keys=tuple(chain.from_iterable(found.get("exclude_keys", ()))),
         unknown=tuple(unknown),
     )
 
@@ -99,69 +96,19 @@ def _chains(lines: Sequence[str]) -> Iterator[list[tuple[str, str]]]:
         chain = [(name.lower(), value.strip())]
 
 
-def _read(name: str, value: str, reading: _Reading) -> bool:
-    """Carry out one decorator; return whether it is known and its value valid."""
-    reader = READERS.get(name)
-    return reader is not None and reader(value, reading)
-
-
 def _number(value: str, low: int = 0, high: int = MAX_DEPTH) -> int | None:
     text = value.split(maxsplit=1)[0] if value else ""
     return min(max(int(text), low), high) if text.lstrip("-").isdecimal() and len(text) <= 9 else None
 
 
-def _set_depth(value: str, reading: _Reading) -> bool:
+def _messages_before(value: str) -> int | None:
+    """Return a scan depth without the message being sent, which counts there, but not here."""
     depth = _number(value)
-    if depth is not None and reading.changes.get("position_index") != -1:  # a position beats a depth
-        reading.changes["position_index"] = depth
-    return depth is not None
+    return None if depth is None else max(0, depth - 1)
 
 
-def _set_position(value: str, reading: _Reading) -> bool:
-    if value in SYSTEM_PROMPT_POSITIONS:
-        reading.changes["position_index"] = -1
-    return value in SYSTEM_PROMPT_POSITIONS
-
-
-def _set_role(value: str, reading: _Reading) -> bool:
-    role = {"system": Role.SYSTEM, "user": Role.USER, "assistant": Role.ASSISTANT}.get(value)
-    if role is not None:
-        reading.changes["role"] = role
-    return role is not None
-
-
-def _set_scan_depth(value: str, reading: _Reading) -> bool:
-    depth = _number(value)
-    if depth is not None:
-        reading.changes["scan_depth"] = max(0, depth - 1)  # the message being sent counts there, but not here
-    return depth is not None
-
-
-def _set_condition(field_name: str, value: str, reading: _Reading) -> bool:
-    number = _number(value, 0, FOREVER)
-    if number is not None:
-        reading.conditions[field_name] = number
-    return number is not None
-
-
-def _set_field(field_name: str, constant: object, _value: str, reading: _Reading) -> bool:
-    reading.changes[field_name] = constant
-    return True
-
-
-def _set_activation(name: str, _value: str, reading: _Reading) -> bool:
-    reading.activation.add(name)
-    return True
-
-
-def _add_required(value: str, reading: _Reading) -> bool:
-    reading.required.append(_keys(value))
-    return True
-
-
-def _add_excluded(value: str, reading: _Reading) -> bool:
-    reading.excluded += _keys(value)
-    return True
+def _count(value: str) -> int | None:
+    return _number(value, 0, FOREVER)
 
 
 def _keys(value: str) -> tuple[str, ...]:
@@ -170,20 +117,22 @@ def _keys(value: str) -> tuple[str, ...]:
 
 REPEATABLE = frozenset({"additional_keys", "exclude_keys"})
 """Decorators that may occur several times."""
-READERS: Mapping[str, Callable[[str, _Reading], bool]] = {
-    "depth": _set_depth,
-    "position": _set_position,
-    "role": _set_role,
-    "scan_depth": _set_scan_depth,
-    "activate_only_after": partial(_set_condition, "after"),
-    "activate_only_every": partial(_set_condition, "every"),
-    "is_greeting": partial(_set_condition, "greeting"),
-    "keep_activate_after_match": partial(_set_field, "duration", FOREVER),
-    "dont_activate_after_match": partial(_set_field, "cooldown", FOREVER),
-    "ignore_on_max_context": partial(_set_field, "priority", LAST_PRIORITY),
-    "activate": partial(_set_activation, "activate"),
-    "dont_activate": partial(_set_activation, "dont_activate"),
-    "additional_keys": _add_required,
-    "exclude_keys": _add_excluded,
+DECORATORS: Mapping[str, tuple[str, Callable[[str], object]]] = {
+    "depth": ("position_index", _number),
+    "position": ("position_index", dict.fromkeys(("before_desc", "after_desc", "personality", "scenario"), SYSTEM_PROMPT).get),
+    "role": ("role", {"system": Role.SYSTEM, "user": Role.USER, "assistant": Role.ASSISTANT}.get),
+    "scan_depth": ("scan_depth", _messages_before),
+    "activate_only_after": ("after", _count),
+    "activate_only_every": ("every", _count),
+    "is_greeting": ("greeting", _count),
+    "keep_activate_after_match": ("duration", lambda _value: FOREVER),
+    "dont_activate_after_match": ("cooldown", lambda _value: FOREVER),
+    "ignore_on_max_context": ("priority", lambda _value: LAST_PRIORITY),
+    "dont_activate": ("enabled", lambda _value: False),
+    "activate": ("enabled", lambda _value: True),
+    "additional_keys": ("required_keys", _keys),
+    "exclude_keys": ("excluded_keys", _keys),
 }
-"""Decorators that are carried out; a function returns False for a value it cannot use."""
+"""Decorators that are carried out: the field that each sets, and the reader of its value, which returns None for one that it
+cannot use.
+"""

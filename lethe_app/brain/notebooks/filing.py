@@ -79,22 +79,3 @@ def _assign_by_subject(
 def _largest_group(remaining: Sequence[Conclusion], subjects: SubjectStems) -> list[Conclusion]:
     subject, _count = subjects.most_common_subject([one.text for one in remaining])
     return [one for one in remaining if subject and subject in subjects.subjects_in(one.text)]
-
-
-def split_by_subject(book: Notebook, max_lines: int, subjects: SubjectStems) -> list[tuple[str, list[int]]]:
-    """Split a long notebook by subject into titles with line numbers from 1; empty if that does not make it short enough."""
-    remaining = {
-        number: subjects.subjects_in(line.text) - subjects.subjects_of_notebook(book)
-        for number, line in enumerate(book.lines, 1)
-    }
-    parent_title = book.title.partition(":")[0].strip() or book.title
-    parts: list[tuple[str, list[int]]] = []
-    while counts := subjects.count_subjects(remaining.values()):
-        subject, count = counts.most_common(1)[0]
-        if count < MIN_CONCLUSIONS:
-            break
-        numbers = [number for number, titles in remaining.items() if subject in titles]
-        remaining = {number: titles for number, titles in remaining.items() if number not in numbers}
-        parts.append((f"{parent_title}: {subject.lower()}", numbers))
-    fits = len(remaining) <= max_lines and all(len(numbers) <= max_lines for _title, numbers in parts)
-    return parts if fits and len(parts) + (len(remaining) >= MIN_CONCLUSIONS) > 1 else []

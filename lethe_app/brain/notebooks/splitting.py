@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from math import ceil
 
 from lethe_app.brain.notebooks.document import MAX_TITLE_LENGTH, Notebook, NotebookLine, render_new_notebook, to_single_line
-from lethe_app.brain.text.fingerprint import content_words
+from lethe_app.brain.notebooks.subjects import SubjectStems
 from lethe_app.domain.clock import MONTHS
-from lethe_app.language_tables import lazy_words
-from lethe_app.retrieval.query_terms import EVERYDAY_WORDS, fold, split_words
 
 MIN_LINES = 3
 """Minimum number of lines of a new notebook."""
@@ -21,11 +18,7 @@ MAX_PARTS = 8
 FILL_LIMIT = 0.7
 """Maximum length of a part as a fraction of the allowed length, so that it can grow again."""
 GENERAL_SUFFIX = "in general"
-"""Title suffix of the lines that the model assigned to no part."""
-_UNSUITABLE_WORDS = lazy_words("no_part_titles")
-"""Words that occur in nearly every fact and are therefore not used as titles."""
-Similarity = Callable[[int, int], float]
-"""Function that returns the similarity (0 to 1) of two lines by their indices."""
+"""Title suffix of the lines that were assigned to no part."""
 
 
 @dataclass(frozen=True)
@@ -56,17 +49,11 @@ def pieces_from_proposal(notebook: Notebook, parts: Sequence[tuple[str, Sequence
     return _build_pieces(notebook, kept) if len(kept) > 1 else None
 
 
-def split_without_model(notebook: Notebook, max_lines: int, similarity: Similarity | None = None) -> list[NotebookPiece]:
-    """Split a notebook without a model: by similarity with titles from shared words, otherwise by date with titles of the
-    period.
-    """
+def split_without_model(notebook: Notebook, max_lines: int, subjects: SubjectStems) -> list[NotebookPiece]:
+    """Split a notebook without a model: by the subjects of its lines, or else by date with titles of the period."""
+    if pieces := pieces_from_proposal(notebook, _split_by_subject(notebook, max_lines, subjects)):
+        return pieces
     count = min(max(2, ceil(len(notebook.lines) / (max_lines * FILL_LIMIT))), MAX_PARTS)
-    groups = _cluster_lines(len(notebook.lines), count, similarity or word_similarity(notebook.lines))
-    subjects = _group_subjects(notebook, groups)
-    if all(len(group) >= MIN_LINES for group in groups) and all(subjects):
-        parent_title = notebook.title.partition(":")[0].strip() or notebook.title  # of one that was parted before
-        titles = [f"{parent_title}: {subject}" for subject in subjects]
-        return _build_pieces(notebook, list(zip(titles, groups, strict=True)))
     size = ceil(len(notebook.lines) / count)
     spans = [list(range(start, min(start + size, len(notebook.lines)))) for start in range(0, len(notebook.lines), size)]
     periods = [_period(notebook, span) for span in spans]
@@ -74,19 +61,6 @@ def split_without_model(notebook: Notebook, max_lines: int, similarity: Similari
         return _build_pieces(notebook, [(f"{notebook.title} ({number})", span) for number, span in enumerate(spans, 1)])
     titles = [f"{notebook.title}, {period}" for period in periods]
     return _build_pieces(notebook, list(zip(titles, spans, strict=True)))
-
-
-def word_similarity(lines: Sequence[NotebookLine]) -> Similarity:
-    """Return a similarity function by shared content words; words that occur in most lines are ignored."""
-    words = [content_words(line.text) for line in lines]
-    common = {word for word, count in Counter(word for each in words for word in each).items() if count > len(lines) / 2}
-    words = [each - common for each in words]
-
-    def similarity(first: int, second: int) -> float:
-        shared, fewer = words[first] & words[second], min(len(words[first]), len(words[second]))
-        return len(shared) / fewer if fewer else 0.0
-
-    return similarity
 
 
 def render_pieces(notebook: Notebook, pieces: Sequence[NotebookPiece]) -> list[str]:
@@ -112,41 +86,23 @@ def _build_pieces(notebook: Notebook, groups: Sequence[tuple[str, Sequence[int]]
     return found
 
 
-def _cluster_lines(size: int, count: int, similarity: Similarity) -> list[list[int]]:
-    """Return `count` groups around dissimilar seed lines, each line in the group it is most similar to."""
-    total_similarities = [sum(similarity(one, other) for other in range(size) if other != one) for one in range(size)]
-    seeds = [max(range(size), key=lambda row: total_similarities[row])]
-    while len(seeds) < count:
-        left = [row for row in range(size) if row not in seeds]
-        seeds.append(max(left, key=lambda row: (-max(similarity(row, seed) for seed in seeds), total_similarities[row])))
-    groups = [[seed] for seed in seeds]
-    for row in range(size):
-        if row not in seeds:
-            similarities = [sum(similarity(row, other) for other in group) / len(group) for group in groups]
-            groups[similarities.index(max(similarities))].append(row)
-    return [sorted(group) for group in groups]
-
-
-def _group_subjects(notebook: Notebook, groups: Sequence[Sequence[int]]) -> list[str]:
-    """Return for each group one or two words that many of its lines have and the others rarely have; empty if there is none."""
-    title = content_words(notebook.title)
-    lines = [_title_words(line.text, title) for line in notebook.lines]
-    found: list[str] = []
-    for group in groups:
-        inside, outside = Counter(word for row in group for word in lines[row]), Counter[str]()
-        for row in set(range(len(lines))) - set(group):
-            outside.update(lines[row])
-        best = sorted(inside, key=lambda word: (-(inside[word] - outside[word]), word))
-        subject_words = [word for word in best if inside[word] >= 2 and inside[word] > 2 * outside[word]][:2]
-        found.append(" and ".join(subject_words))
-    return found
-
-
-def _title_words(text: str, without: Collection[str]) -> set[str]:
-    """Return the folded words of a line that may serve as a title."""
-    unsuitable = EVERYDAY_WORDS | _UNSUITABLE_WORDS
-    words = [word for word in split_words(text) if len(word) > 3 and fold(word) not in unsuitable]
-    return {fold(word) for word in words if not content_words(word) <= frozenset(without)}
+def _split_by_subject(book: Notebook, max_lines: int, subjects: SubjectStems) -> list[tuple[str, list[int]]]:
+    """Split a long notebook by subject into titles with line numbers from 1; empty if that does not make it short enough."""
+    remaining = {
+        number: subjects.subjects_in(line.text) - subjects.subjects_of_notebook(book)
+        for number, line in enumerate(book.lines, 1)
+    }
+    parent_title = book.title.partition(":")[0].strip() or book.title
+    parts: list[tuple[str, list[int]]] = []
+    while counts := subjects.count_subjects(remaining.values()):
+        subject, count = counts.most_common(1)[0]
+        if count < MIN_LINES:
+            break
+        numbers = [number for number, titles in remaining.items() if subject in titles]
+        remaining = {number: titles for number, titles in remaining.items() if number not in numbers}
+        parts.append((f"{parent_title}: {subject.lower()}", numbers))
+    fits = len(remaining) <= max_lines and all(len(numbers) <= max_lines for _title, numbers in parts)
+    return parts if fits and len(parts) + (len(remaining) >= MIN_LINES) > 1 else []
 
 
 def _period(notebook: Notebook, rows: Sequence[int]) -> str:

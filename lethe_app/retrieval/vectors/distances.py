@@ -142,9 +142,3 @@ def sorted_distances(embedding: TextEmbedding, vectors: Sequence[bytes]) -> list
         return []
     known = np.stack([np.frombuffer(vector, np.float32) for vector in vectors if len(vector) == len(embedding.vector)])
     return [float(value) for value in np.sort(np.maximum(0.0, 1.0 - known @ vector_of(embedding)))]
-
-
-def similarity_matrix(vectors: Sequence[bytes]) -> list[list[float]]:
-    """Return the matrix of cosine similarities, clipped to 0 to 1."""
-    known = np.stack([np.frombuffer(vector, np.float32) for vector in vectors])
-    return [[float(value) for value in row] for row in np.clip(known @ known.T, 0.0, 1.0)]

@@ -7,13 +7,12 @@ from contextlib import suppress
 
 from lethe_app.brain.llm_schemas.notebooks import SplitAnswer
 from lethe_app.brain.notebooks.document import Conclusion, Notebook
-from lethe_app.brain.notebooks.filing import MIN_CONCLUSIONS, assign_conclusions, split_by_subject
+from lethe_app.brain.notebooks.filing import MIN_CONCLUSIONS, assign_conclusions
 from lethe_app.brain.notebooks.matching import majority_notebook
 from lethe_app.brain.notebooks.splitting import NotebookPiece, pieces_from_proposal, split_without_model
 from lethe_app.brain.notebooks.subjects import SubjectStems
 from lethe_app.domain.chat import Role
 from lethe_app.errors import LetheError, ModelError
-from lethe_app.retrieval.vectors.distances import similarity_matrix
 from lethe_app.services.extraction.conclusions import FinishedConversation, SessionConclusions
 from lethe_app.services.extraction.qualification import Qualification
 from lethe_app.services.extraction.structured_output import StructuredOutput
@@ -124,10 +123,4 @@ class NotebookFiler:
                     pieces = pieces_from_proposal(book, [(part.title, part.lines) for part in answer.parts])
                     if pieces is not None:
                         return pieces
-        if pieces := pieces_from_proposal(book, split_by_subject(book, line_limit, self._subjects)):
-            return pieces
-        vectors = self._notebook_selector.vectors_of([line.text for line in book.lines])
-        if vectors is None:
-            return split_without_model(book, line_limit)
-        similarities = similarity_matrix(vectors)
-        return split_without_model(book, line_limit, lambda one, other: similarities[one][other])
+        return split_without_model(book, line_limit, self._subjects)

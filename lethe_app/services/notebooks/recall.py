@@ -175,12 +175,6 @@ class NotebookSelector:
             return NotebookSections(text, recent_text, tokens)
         return NotebookSections(text, recent_text, tokens, partial(writing.contains_statement, book))
 
-    def vectors_of(self, texts: Sequence[str]) -> list[bytes] | None:
-        """Return the embeddings of these texts; None if any is not computed yet."""
-        vectors = [self._vectors.get((self._embedding.id, text)) for text in texts]
-        known = [vector for vector in vectors if vector is not None]
-        return known if self._embedding.id and len(known) == len(texts) else None
-
     async def _render_fitting(self, book: Notebook, token_limit: int) -> str:
         """Return as many of the newest lines of a notebook as fit into `token_limit` tokens; empty if none fits."""
         if not book.lines:

@@ -7,7 +7,6 @@ from uuid import uuid4
 
 import pytest
 
-from lethe_app.brain.lore.compiled import LoreIndex
 from lethe_app.brain.lore.evaluation import LoreLimits
 from lethe_app.brain.text.utterance import ScanWindow
 from lethe_app.domain.chat import Alternative, Message, Role
@@ -198,15 +197,6 @@ def test_a_delayed_entry_waits_until_enough_was_said(message_count: int, is_acti
 
 
 # --- problems -------------------------------------------------------------------------------------------------------------
-
-
-def test_a_problem_names_the_entry_and_the_keyword():
-    book = world(entry("king", "/(/"), entry("queen"))
-
-    (problem,) = LoreIndex([book]).problems
-
-    assert (problem.entry.name, problem.key, problem.world.name) == ("king", "/(/", "a world")
-    assert "no regular expression" in problem.message
 
 
 def test_a_broken_keyword_leaves_the_others_of_the_entry_alone():

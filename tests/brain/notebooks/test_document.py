@@ -22,6 +22,7 @@ from lethe_app.brain.notebooks.matching import (
     majority_notebook,
 )
 from lethe_app.brain.notebooks.splitting import pieces_from_proposal, render_pieces, split_without_model
+from lethe_app.brain.notebooks.subjects import SubjectStems
 from lethe_app.brain.reading.corrections import is_confirmed
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.chat import Role
@@ -153,29 +154,18 @@ def test_whatever_a_model_proposes_every_line_lands_exactly_once(lines: list[str
 def test_without_a_model_every_line_lands_exactly_once_too(lines: list[str], longest: int):
     notebook = book(*lines)
 
-    pieces = split_without_model(notebook, longest)
+    pieces = split_without_model(notebook, longest, SubjectStems())
 
     assert Counter(line.raw for piece in pieces for line in piece.lines) == Counter(line.raw for line in notebook.lines)
     assert len({piece.title for piece in pieces}) == len(pieces) > 1
     assert all(len(piece.lines) < len(notebook.lines) for piece in pieces)
 
 
-def test_what_is_alike_belongs_together_and_is_called_by_what_it_shares():
-    rice = [f"The paella wants {word} rice" for word in ("bomba", "short", "Spanish", "fresh", "golden")]
-    bread = [f"The sourdough bread {word}" for word in ("rises overnight", "needs rye", "burnt once", "sold out", "feeds four")]
-    mixed = [line for pair in zip(rice, bread, strict=True) for line in pair]
-
-    pieces = split_without_model(book(*mixed), 9)
-
-    assert sorted(sorted(line.text for line in piece.lines) for piece in pieces) == sorted([sorted(rice), sorted(bread)])
-    assert {piece.title for piece in pieces} == {"Cooking: paella and rice", "Cooking: bread and sourdough"}
-
-
 def test_what_has_nothing_in_common_is_parted_by_its_days():
     lines = ["Apples", "Boats", "Clouds", "Doors", "Elks", "Fires", "Gulls", "Hats"]
     made = tuple(to_line(Conclusion(text, date(2026, 1 + place, 1))) for place, text in enumerate(lines))
 
-    pieces = split_without_model(Notebook("odds", "Odds", "# Odds\n\n", made), 8)
+    pieces = split_without_model(Notebook("odds", "Odds", "# Odds\n\n", made), 8, SubjectStems())
 
     assert [piece.title for piece in pieces] == ["Odds, January 2026 to April 2026", "Odds, May 2026 to August 2026"]
 
@@ -184,14 +174,17 @@ def test_parts_of_one_month_are_numbered():
     lines = ["Apples", "Boats", "Clouds", "Doors", "Elks", "Fires", "Gulls", "Hats"]
     made = tuple(to_line(Conclusion(text, date(2026, 1, 1))) for text in lines)
 
-    pieces = split_without_model(Notebook("odds", "Odds", "# Odds\n\n", made), 8)
+    pieces = split_without_model(Notebook("odds", "Odds", "# Odds\n\n", made), 8, SubjectStems())
 
     assert [piece.title for piece in pieces] == ["Odds (1)", "Odds (2)"]
 
 
 def test_what_the_user_wrote_above_the_lines_is_kept_when_a_notebook_is_parted():
     read = writing.parse_notebook("cooking", COOKING)
-    pieces = [type(piece)(piece.title, piece.lines) for piece in split_without_model(book("a", "b", "c", "d", "e", "f"), 5)]
+    pieces = [
+        type(piece)(piece.title, piece.lines)
+        for piece in split_without_model(book("a", "b", "c", "d", "e", "f"), 5, SubjectStems())
+    ]
 
     assert "Things I must not forget." in render_pieces(read, pieces)[0]
 

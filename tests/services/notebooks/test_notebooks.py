@@ -11,6 +11,7 @@ import pytest
 
 from lethe_app.brain.notebooks.document import Conclusion
 from lethe_app.brain.notebooks.splitting import split_without_model
+from lethe_app.brain.notebooks.subjects import SubjectStems
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.clock import now, system_clock, use_clock
@@ -301,7 +302,7 @@ async def test_a_trusted_model_says_how_to_part_it(services: AppServices, tmp_pa
 async def test_what_changed_while_it_was_thought_about_is_not_parted(services: AppServices):
     name = await long_one(services, 12)
     (kept,) = await services.notebooks.notebooks_of(MIRA)
-    pieces = split_without_model(kept.notebook, services.preferences.current.notebook_lines)
+    pieces = split_without_model(kept.notebook, services.preferences.current.notebook_lines, SubjectStems())
     await services.notebooks.add_conclusions(MIRA, name, [Conclusion("One more.", now().date())])
 
     with pytest.raises(LetheError, match="changed in the meantime"):
