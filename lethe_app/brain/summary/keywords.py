@@ -14,6 +14,7 @@ from lethe_app.brain.summary.summary_tables import entries
 from lethe_app.brain.text.sentences import Sentence
 from lethe_app.brain.text.spelling import correct_spelling
 from lethe_app.brain.vocabulary.common_words import DETERMINERS, VERB_CUES
+from lethe_app.brain.vocabulary.stems import stem
 from lethe_app.retrieval.query_terms import SPACELESS, fold
 
 MAX_KEYWORDS = 6
@@ -28,7 +29,6 @@ _POSSESSIVE = re.compile("['’]s$")
 _OPENING_MARKS = frozenset('“"(:')
 _JOINER = re.compile("['’.&: -]")
 _ARTICLES = frozenset({"the", "a", "an", "my", "our", "your", "his", "her", "their"})
-_INFLECTION = re.compile("(?:ing|ers?|ed|es|e|s|y)$")
 HAN_OR_KANA = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 _NOT_A_HEAD = ("ly", "ed", "n't")
 _SELDOM_A_NOUN = ("ing", "al", "ic", "ous", "ful", "ive", "able", "ible", "less", "ish")
@@ -47,8 +47,6 @@ class SummaryTopic:
     verbal: int = 0
     named: int = 0
     lower: int = 0
-    definite: int = 0
-    """Occurrences after “the”."""
     inside: int = 0
     """Occurrences in speech, not at the beginning of a sentence."""
     first: int = 0
@@ -83,11 +81,10 @@ class SummaryTopic:
 def find_topics(sentences: Sequence[Sentence], vocabulary: ConversationVocabulary) -> list[SummaryTopic]:
     """Return all topics, the highest score first."""
     topics_by_key: dict[str, SummaryTopic] = {}
-    tokenizer = _Tokenizer(vocabulary)
     for sentence in sentences[:: 1 + len(sentences) // MAX_SENTENCES_READ]:
         if not sentence.text.isascii() and SPACELESS.search(sentence.text):
             _collect_unspaced_topics(sentence, topics_by_key)
-        _collect_topics(sentence, tokenizer, topics_by_key)
+        _collect_topics(sentence, vocabulary, topics_by_key)
     count = sentences[-1].line + 1 if sentences else 0
     kept = [topic for topic in topics_by_key.values() if _is_topic(topic, is_english=vocabulary.is_english)]
     return sorted(kept, key=lambda topic: (-topic.score(count), topic.first, topic.key))
@@ -103,7 +100,7 @@ def select_distinct(ranked: Sequence[SummaryTopic], limit: int) -> list[SummaryT
     chosen: list[SummaryTopic] = []
     used: set[str] = set()
     for topic in ranked:
-        parts = {_root(part) for part in topic.key.split()}
+        parts = set(map(stem, topic.key.split()))
         if len(chosen) == limit:
             break
         if not parts & used and not any(topic.key in other.key or other.key in topic.key for other in chosen):
@@ -112,105 +109,83 @@ def select_distinct(ranked: Sequence[SummaryTopic], limit: int) -> list[SummaryT
     return chosen
 
 
-def _collect_topics(sentence: Sentence, tokenizer: _Tokenizer, topics_by_key: dict[str, SummaryTopic]) -> None:
+def _collect_topics(
+    sentence: Sentence, vocabulary: ConversationVocabulary, topics_by_key: dict[str, SummaryTopic]
+) -> None:
     # In a sentence written in capitals they do not mark names.
-    tokens = tokenizer.read(correct_spelling(sentence.text.lower() if sentence.text.isupper() else sentence.text))
+    tokens = _tokenize(correct_spelling(sentence.text.lower() if sentence.text.isupper() else sentence.text), vocabulary)
     last = len(tokens) - 1
     for start, token in enumerate(tokens):
-        before = tokens[start - 1].word.folded if start and (token.is_adjacent or token.word.is_stop_word) else ""
+        before = tokens[start - 1].folded if start and (token.is_adjacent or token.is_stop_word) else ""
         first = start
-        if token.word.is_stop_word:
-            is_noun = before in _ARTICLES or (start and not tokens[start - 1].word.is_stop_word)
-            if not is_noun or not token.word.folded.endswith("ing"):
+        if token.is_stop_word:
+            is_noun = before in _ARTICLES or (start and not tokens[start - 1].is_stop_word)
+            if not is_noun or not token.folded.endswith("ing"):
                 continue
             first = start + 1  # as in “the reading group”: by itself it is a verb
         for end in range(first, min(start + 3, last + 1)):
-            if tokens[end].word.is_stop_word or (end > start and not tokens[end].is_adjacent):
+            if tokens[end].is_stop_word or (end > start and not tokens[end].is_adjacent):
                 break
-            is_head = end == last or tokens[end + 1].word.is_stop_word or not tokens[end + 1].is_adjacent
+            is_head = end == last or tokens[end + 1].is_stop_word or not tokens[end + 1].is_adjacent
             _count_occurrence(topics_by_key, sentence, tokens[start : end + 1], before, is_head=is_head)
 
 
 def _count_occurrence(
     topics_by_key: dict[str, SummaryTopic], sentence: Sentence, phrase: Sequence[_Token], before: str, *, is_head: bool
 ) -> None:
-    key = phrase[0].word.key if len(phrase) == 1 else " ".join(part.word.key for part in phrase)
-    topic = topics_by_key.get(key)
-    if topic is None:
-        topic = topics_by_key[key] = SummaryTopic(key, first=sentence.line)
+    key = " ".join(part.key for part in phrase)
+    topic = topics_by_key.setdefault(key, SummaryTopic(key, first=sentence.line))
     topic.lines.add(sentence.line)
     topic.speakers.add(sentence.name)
     named = all(part.is_capitalised for part in phrase)
     starts = phrase[0].is_first and not named
     topic.named += named and not phrase[0].is_first
-    topic.lower += phrase[-1].word.text[0].islower()
-    text = " ".join(part.word.text for part in phrase)
+    topic.lower += phrase[-1].text[0].islower()
+    text = " ".join(part.text for part in phrase)
     topic.spellings[text[0].lower() + text[1:] if starts and not text[1:2].isupper() else text] += 1 if starts else 3
     topic.nominal += is_head and (before in DETERMINERS or (len(phrase) > 1 and not before) or named)
     topic.verbal += before in VERB_CUES or not is_head
-    topic.definite += before == "the"
     topic.inside += not phrase[0].is_first and not sentence.narrates
 
 
-class _Word(NamedTuple):
-    """Properties of a word that depend on its spelling alone."""
-
+class _Token(NamedTuple):
     text: str
+    """The word as written, without “'s”."""
     folded: str
     key: str
     """Its singular in most cases."""
     is_stop_word: bool
-    possessive: bool
-
-
-class _Token(NamedTuple):
-    word: _Word
     is_capitalised: bool
     """True if it has a capital that is not due to the beginning of a sentence."""
     is_first: bool
     is_adjacent: bool
-    """True if only a space separates it from the preceding token."""
+    """True if only a space separates it from the preceding token, and no phrase ends between them."""
 
 
-def _ends_phrase(token: _Token) -> bool:
-    """Return whether a phrase ends after this token: it does after “dog's”, but not after “Ana's”."""
-    return token.word.possessive and not token.is_capitalised
+def _tokenize(text: str, vocabulary: ConversationVocabulary) -> list[_Token]:
+    tokens: list[_Token] = []
+    end, ends_phrase = -1, False
+    for match in _TOKEN.finditer(text):
+        word = _POSSESSIVE.sub("", match[0])
+        folded, between = fold(word), text[end : match.start()] if tokens else ""
+        is_first = not tokens or between.rstrip(" ")[-1:] in _OPENING_MARKS
+        is_name = not is_first and word[0].isupper()
+        is_stop_word = _is_unusable(word) or _is_stop_word(folded, vocabulary)
+        is_adjacent = between == " " and not ends_phrase
+        tokens.append(_Token(word, folded, _singular(folded), is_stop_word, is_name, is_first, is_adjacent))
+        end, ends_phrase = match.end(), word != match[0] and not is_name  # a phrase ends after “dog's”, but not after “Ana's”
+    return tokens
 
 
-class _Tokenizer:
-    """Split texts into tokens. Each spelling is analysed once and cached."""
+def _is_unusable(word: str) -> bool:
+    return len(word) > MAX_WORD_LENGTH or len(word) == 1 or word.isdigit() or bool(SPACELESS.search(word))
 
-    def __init__(self, vocabulary: ConversationVocabulary) -> None:
-        self._vocabulary = vocabulary
-        self._cached: dict[str, _Token] = {}
 
-    def read(self, text: str) -> list[_Token]:
-        tokens: list[_Token] = []
-        end = -1
-        for match in _TOKEN.finditer(text):
-            token = self._cached.get(match[0]) or self._analyse_word(match[0])
-            if not token.word.is_stop_word:
-                between = text[end : match.start()] if end >= 0 else ""
-                starts = end < 0 or between.rstrip(" ")[-1:] in _OPENING_MARKS
-                capital = not starts and token.word.text[0].isupper()
-                token = _Token(token.word, capital, starts, between == " " and not _ends_phrase(tokens[-1]))
-            tokens.append(token)
-            end = match.end()
-        return tokens
-
-    def _analyse_word(self, written: str) -> _Token:
-        text = _POSSESSIVE.sub("", written)
-        folded = fold(text)
-        is_unusable = len(text) > MAX_WORD_LENGTH or len(text) == 1 or text.isdigit() or bool(SPACELESS.search(text))
-        word = _Word(text, folded, _singular(folded), is_unusable or self._is_stop_word(folded), text != written)
-        token = self._cached[written] = _Token(word, is_capitalised=False, is_first=False, is_adjacent=False)
-        return token
-
-    def _is_stop_word(self, folded: str) -> bool:
-        first, *others = map(self._vocabulary.is_stop_word, pieces := _JOINER.split(folded))
-        if others and first and (" " in folded or "'" in folded or "’" in folded):
-            return True
-        return all(is_stop or len(piece) < 2 for piece, is_stop in zip(pieces, (first, *others), strict=True))
+def _is_stop_word(folded: str, vocabulary: ConversationVocabulary) -> bool:
+    first, *others = map(vocabulary.is_stop_word, pieces := _JOINER.split(folded))
+    if others and first and (" " in folded or "'" in folded or "’" in folded):
+        return True
+    return all(is_stop or len(piece) < 2 for piece, is_stop in zip(pieces, (first, *others), strict=True))
 
 
 def _collect_unspaced_topics(sentence: Sentence, topics_by_key: dict[str, SummaryTopic]) -> None:
@@ -247,11 +222,6 @@ def _is_topic(topic: SummaryTopic, *, is_english: bool) -> bool:
     if topic.word_count > 1 and (not is_english or (topic.inside == 0 and len(topic.lines) == 1)):
         return False
     return topic.verbal <= topic.nominal and (is_english or topic.nominal > 0 or len(topic.lines) > 1)
-
-
-def _root(word: str) -> str:
-    """Return a key that is equal for game, games, gamer and gaming."""
-    return _INFLECTION.sub("", word)[:6] if len(word) > 3 else word
 
 
 def _singular(word: str) -> str:
