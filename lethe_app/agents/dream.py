@@ -46,7 +46,7 @@ from lethe_app.brain.dreams.preferences import (
 )
 from lethe_app.brain.fact_guard.grounding import is_grounded
 from lethe_app.brain.llm_schemas.chunking import format_lines
-from lethe_app.brain.llm_schemas.dreams import AntiPatternAnswer, CommonPatternAnswer, ConsolidationAnswer, PreferencesAnswer
+from lethe_app.brain.llm_schemas.memories import AntiPatternAnswer, CommonPatternAnswer, ConsolidationAnswer, PreferencesAnswer
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.agent_runs import ChangeState, ProducedKind, ProducedRecord, RecordedChange
 from lethe_app.domain.changes import ChangedRecord, ChangedRecords

@@ -13,7 +13,7 @@ from lethe_app.agents.goals import GoalAnswer, PersonaGoalsAnswer
 from lethe_app.agents.journal import JournalEntryAnswer, JournalOccasionAnswer
 from lethe_app.agents.self_reflection import SelfReflectionAnswer
 from lethe_app.brain.llm_schemas.archive import LlmAnswer
-from lethe_app.brain.llm_schemas.dreams import ConsolidationAnswer, PreferencesAnswer
+from lethe_app.brain.llm_schemas.memories import ConsolidationAnswer, PreferencesAnswer
 from lethe_app.errors import ModelError
 from lethe_app.services.extraction import structured_output
 from tests.bench._setup import SMALL_TALK

@@ -189,16 +189,22 @@ class TitleAnswer(LlmAnswer):
     title: Annotated[str, BeforeValidator(clean_title), Field(min_length=3, max_length=60)]
 
 
-class SummaryAnswer(LlmAnswer):
-    """Summary of a session in one or two paragraphs."""
+class ParagraphsAnswer(LlmAnswer):
+    """Text in paragraphs; complete sentences of a truncated answer are kept."""
 
-    max_tokens: ClassVar[int] = 450
     truncation_suffix: ClassVar[str] = '"]}'
-    paragraphs: list[Paragraph] = Field(min_length=1, max_length=2)
+    paragraphs: list[Paragraph]
 
     @property
     def text(self) -> str:
         return "\n\n".join(remove_duplicates(self.paragraphs))
+
+
+class SummaryAnswer(ParagraphsAnswer):
+    """Summary of a session in one or two paragraphs."""
+
+    max_tokens: ClassVar[int] = 450
+    paragraphs: list[Paragraph] = Field(min_length=1, max_length=2)
 
 
 class LongSummaryAnswer(SummaryAnswer):

@@ -10,6 +10,7 @@ from lethe_app.brain.llm_schemas.archive import (
     ListAnswer,
     LlmAnswer,
     Paragraph,
+    ParagraphsAnswer,
     Sentence,
     Tidy,
     clean_answer_text,
@@ -54,16 +55,11 @@ class TopicsAnswer(ListAnswer):
     topics: Annotated[list[TopicAnswer], valid_items(TopicAnswer, 3), Field(max_length=3)]
 
 
-class MergedPagesAnswer(LlmAnswer):
+class MergedPagesAnswer(ParagraphsAnswer):
     """Combined statement of several pages."""
 
     max_tokens: ClassVar[int] = 1024
-    truncation_suffix: ClassVar[str] = '"]}'
     paragraphs: list[Paragraph] = Field(min_length=1, max_length=3)
-
-    @property
-    def text(self) -> str:
-        return "\n\n".join(remove_duplicates(self.paragraphs))
 
 
 class SearchDecisionAnswer(LlmAnswer):
@@ -95,16 +91,11 @@ class PageSummaryAnswer(LlmAnswer):
         return "" if len(words) < MIN_FINDING_LENGTH else words if words.endswith((".", "!", "?", "”", "…")) else f"{words}."
 
 
-class ReportAnswer(LlmAnswer):
+class ReportAnswer(ParagraphsAnswer):
     """Report of all findings so far, rewritten as a whole."""
 
     max_tokens: ClassVar[int] = 1024
-    truncation_suffix: ClassVar[str] = '"]}'
     paragraphs: list[Paragraph] = Field(min_length=1, max_length=5)
-
-    @property
-    def text(self) -> str:
-        return "\n\n".join(remove_duplicates(self.paragraphs))
 
 
 class CompletenessAnswer(LlmAnswer):

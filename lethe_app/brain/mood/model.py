@@ -8,7 +8,7 @@ further.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from math import isfinite
 
@@ -75,6 +75,8 @@ class Moodlet:
     """Resting value approached with time; None is `natural`."""
     days: float = 3.0
     """Half-life in days of the distance to the resting value."""
+    effects: Mapping[MoodCause, float] = field(default_factory=dict)
+    """Changes by what the user says, and by the beginning of a session."""
 
     def decay_value(self, value: float, elapsed_time: timedelta) -> float:
         """Return the value after `elapsed_time`; a negative duration changes nothing."""
@@ -88,11 +90,15 @@ class Moodlet:
 
     def after_message(self, value: float, message: MoodMessage) -> Iterable[MoodChange]:
         """Return the changes caused by the content of a message."""
-        return ()
+        causes = {MoodCause.TALK: True, MoodCause.PRAISE: message.praise, MoodCause.HARSH: message.harsh}
+        return self._effects_of(cause for cause, applies in (causes | {MoodCause.ASKED: message.answers}).items() if applies)
 
     def after_session_start(self, value: float) -> Iterable[MoodChange]:
         """Return the changes caused by the beginning of a session."""
-        return ()
+        return self._effects_of((MoodCause.NEWS,))
+
+    def _effects_of(self, causes: Iterable[MoodCause]) -> list[MoodChange]:
+        return [MoodChange(self.effects[cause], cause) for cause in causes if cause in self.effects]
 
     def adjective(self, value: float, before: str = "") -> str:
         """Return the adjective of a value, empty in the middle range; `before` is the current one, which persists within the
@@ -104,39 +110,9 @@ class Moodlet:
         return next((one.word for one in self.adjectives if one.includes(value)), "")
 
 
-class EnergyMoodlet(Moodlet):
-    """Energy, restored by time without messages and used up by messages."""
-
-    def after_message(self, value: float, message: MoodMessage) -> Iterable[MoodChange]:
-        yield MoodChange(-ENERGY_PER_MESSAGE, MoodCause.TALK)
-        if message.praise:
-            yield MoodChange(0.005, MoodCause.PRAISE)
-
-
-class CheerMoodlet(Moodlet):
-    """Cheer, raised by kind words and lowered by unkind ones; time brings it back."""
-
-    def after_message(self, value: float, message: MoodMessage) -> Iterable[MoodChange]:
-        if message.praise:
-            yield MoodChange(0.075, MoodCause.PRAISE)
-        if message.harsh:
-            yield MoodChange(-0.1, MoodCause.HARSH)
-
-
-class CuriosityMoodlet(Moodlet):
-    """Curiosity, which grows while the user is away and decreases when the user answers questions."""
-
-    def after_message(self, value: float, message: MoodMessage) -> Iterable[MoodChange]:
-        if message.answers:
-            yield MoodChange(-0.005, MoodCause.ASKED)
-
-    def after_session_start(self, value: float) -> Iterable[MoodChange]:
-        yield MoodChange(0.02, MoodCause.NEWS)
-
-
 ENERGY_PER_MESSAGE = 0.003
 """Energy that a message costs: about 150 messages in one evening make the persona tired."""
-ENERGY = EnergyMoodlet(
+ENERGY = Moodlet(
     "energy",
     "Energy",
     "how awake and strong somebody feels: low is tired, high is rested and full of energy",
@@ -149,8 +125,9 @@ ENERGY = EnergyMoodlet(
     start=0.75,
     rests_at=1.0,
     days=1.75,
+    effects={MoodCause.TALK: -ENERGY_PER_MESSAGE, MoodCause.PRAISE: 0.005},
 )
-CHEER = CheerMoodlet(
+CHEER = Moodlet(
     "cheer",
     "Cheer",
     "how glad somebody is: low is sad or moody, high is happy",
@@ -162,8 +139,9 @@ CHEER = CheerMoodlet(
     ),
     rests_at=0.6,
     days=2.5,
+    effects={MoodCause.PRAISE: 0.075, MoodCause.HARSH: -0.1},
 )
-CURIOSITY = CuriosityMoodlet(
+CURIOSITY = Moodlet(
     "curiosity",
     "Curiosity",
     "how much somebody wants to know and to hear: low is disinterested, high is curious",
@@ -174,6 +152,7 @@ CURIOSITY = CuriosityMoodlet(
     ),
     rests_at=0.88,  # short of 1: whoever is seen every day is curious, and inquisitive after a long absence
     days=3.5,
+    effects={MoodCause.ASKED: -0.005, MoodCause.NEWS: 0.02},
 )
 BUILTIN_MOODLETS: tuple[Moodlet, ...] = (ENERGY, CHEER, CURIOSITY)
 

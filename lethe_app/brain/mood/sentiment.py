@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lethe_app.brain.vocabulary.normalize import normalize_text
+from lethe_app.language_tables import read_lists
 from lethe_app.retrieval.query_terms import SPACELESS
 
 NEGATION_WORDS = 3
@@ -62,17 +63,8 @@ def parse_phrases(texts: Iterable[str]) -> SentimentPhrases:
 
 
 def load_phrases(folders: Sequence[Path], name: str) -> SentimentPhrases:
-    """Read all lists with that name prefix in these folders, such as `praise.en.txt` and `praise.de.txt`; unreadable files
-    are skipped.
-    """
-    texts: list[str] = []
-    for path in sorted(path for folder in folders for path in folder.glob(f"{name}*.txt")):
-        try:
-            # A byte order mark, which some editors write, must not become part of the first phrase.
-            texts.append(path.read_text(encoding="utf-8-sig"))
-        except (OSError, UnicodeDecodeError):
-            continue
-    return parse_phrases(texts)
+    """Read all lists with that name prefix in these folders, such as `praise.en.txt`; unreadable files are skipped."""
+    return parse_phrases(read_lists(folders, name))
 
 
 def _normalize(text: str) -> str:

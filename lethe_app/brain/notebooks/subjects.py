@@ -11,7 +11,7 @@ from pathlib import Path
 
 from lethe_app.brain.notebooks.document import Notebook
 from lethe_app.brain.text.fingerprint import content_words
-from lethe_app.language_tables import lazy_words
+from lethe_app.language_tables import lazy_words, read_lists
 from lethe_app.retrieval.query_terms import EVERYDAY_WORDS, fold, split_words
 
 UNSUITABLE_TITLE_WORDS = lazy_words("no_notebook_titles")
@@ -105,14 +105,7 @@ def parse_subjects(texts: Iterable[str]) -> SubjectStems:
 
 def load_subjects(folders: Sequence[Path]) -> SubjectStems:
     """Read all lists in these folders, such as `subjects.en.txt`; unreadable files are skipped."""
-    texts: list[str] = []
-    for path in sorted(path for folder in folders for path in folder.glob("subjects*.txt")):
-        try:
-            # A byte order mark, which some editors write, must not become part of the first title.
-            texts.append(path.read_text(encoding="utf-8-sig"))
-        except (OSError, UnicodeDecodeError):
-            continue
-    return parse_subjects(texts)
+    return parse_subjects(read_lists(folders, "subjects"))
 
 
 def _most_shared_word(texts: Sequence[str], names: Collection[str]) -> tuple[str, int]:

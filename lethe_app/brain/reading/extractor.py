@@ -187,9 +187,7 @@ class _SessionReading:
                 self._plain.remove(one)
             key = next((one.key for one in contained), "")
             ended = _find_changed_plan(plans, line.text, fact.text)
-            self._plain.add(
-                SpeakerStatement(fact.text, line.name, fact.message_ids, line.time, key, fact.kind, ended_statements=ended)
-            )
+            self._plain.add(replace(fact, key=key, ended_statements=ended))
         self._previous_messages[line.name] = message
 
 

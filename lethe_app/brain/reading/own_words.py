@@ -10,7 +10,6 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from uuid import UUID
 
 from lethe_app.brain.reading import sentence_classifier
 from lethe_app.brain.reading.attributes import find_kind
@@ -29,6 +28,7 @@ from lethe_app.brain.reading.rated_sentences import (
     strip_fillers,
 )
 from lethe_app.brain.reading.sentence_features import is_informative
+from lethe_app.brain.reading.statements import SpeakerStatement
 from lethe_app.brain.reading.third_person import rewrite_in_third_person
 from lethe_app.brain.text.fingerprint import content_words
 from lethe_app.brain.text.narration import split_narration
@@ -73,16 +73,6 @@ _QUOTES = str.maketrans({"“": "'", "”": "'", '"': "'"})
 
 
 @dataclass(frozen=True)
-class ClassifiedFact:
-    """Fact worth keeping, as a sentence about its speaker that is understood alone."""
-
-    text: str
-    message_ids: tuple[UUID, ...]
-    """Ids of the messages that state it; for an answer the question comes first."""
-    kind: FactKind
-
-
-@dataclass(frozen=True)
 class UserMessage:
     """Message of the user with its rated sentences."""
 
@@ -124,7 +114,7 @@ def keep_sentences_about(message: UserMessage, subjects: frozenset[str]) -> User
 
 def find_facts(
     message: UserMessage, previous_message: UserMessage | None, statements: Iterable[str], known_features: Collection[str] = ()
-) -> Iterator[ClassifiedFact]:
+) -> Iterator[SpeakerStatement]:
     """Yield the facts of a user message that go beyond what rules have `statements`.
 
     `previous_message` is the user's previous message, `known_features` the `sentence_features.question_word_features` of
@@ -155,13 +145,14 @@ def find_facts(
                 yield _build_fact(message, group, None)
 
 
-def _build_fact(message: UserMessage, sentences: Sequence[RatedSentence], source: Utterance | None) -> ClassifiedFact:
+def _build_fact(message: UserMessage, sentences: Sequence[RatedSentence], source: Utterance | None) -> SpeakerStatement:
     """Return sentences as a fact; `source` is the question they answer, or the previous message they refer to."""
     line, kind = message.line, _classify_kind(sentences)
     rewritten = _convert_to_third_person(sentences[0], line) if len(sentences) == 1 and source is None else ""
     question = message.question if source is not None and source is message.replied_to else ""
     sources = (source.id, line.id) if source is not None else (line.id,)
-    return ClassifiedFact(rewritten or _quote(sentences, line, question), sources, kind)
+    text = rewritten or _quote(sentences, line, question)
+    return SpeakerStatement(text, line.name, sources, line.time, kind=kind)
 
 
 def _classify_kind(sentences: Sequence[RatedSentence]) -> FactKind:

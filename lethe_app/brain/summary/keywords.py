@@ -109,9 +109,7 @@ def select_distinct(ranked: Sequence[SummaryTopic], limit: int) -> list[SummaryT
     return chosen
 
 
-def _collect_topics(
-    sentence: Sentence, vocabulary: ConversationVocabulary, topics_by_key: dict[str, SummaryTopic]
-) -> None:
+def _collect_topics(sentence: Sentence, vocabulary: ConversationVocabulary, topics_by_key: dict[str, SummaryTopic]) -> None:
     # In a sentence written in capitals they do not mark names.
     tokens = _tokenize(correct_spelling(sentence.text.lower() if sentence.text.isupper() else sentence.text), vocabulary)
     last = len(tokens) - 1

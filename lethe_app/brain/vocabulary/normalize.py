@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from enum import IntEnum
+
+from lethe_app.retrieval.query_terms import SPACELESS
 
 _REPLACEMENTS = {
     **dict.fromkeys("‘’‚‛ʼʹ′´`＇", "'"),
@@ -14,22 +17,7 @@ _REPLACEMENTS = {
 _CHARACTER_MAP = {ord(sign): plain for sign, plain in _REPLACEMENTS.items()}
 _QUOTE_MAP = {ord(sign): plain for sign, plain in _REPLACEMENTS.items() if plain in {"'", '"'}}
 
-_UNSPACED_SCRIPTS = (
-    (0x0E00, 0x0FFF),  # Thai, Lao, Tibetan
-    (0x1000, 0x109F),  # Burmese
-    (0x1780, 0x17FF),  # Khmer
-    (0x1950, 0x19FF),  # Tai Le, New Tai Lue, Khmer signs
-    (0x1A20, 0x1AAF),  # Tai Tham
-    (0x2E80, 0x312F),  # radicals, kana, bopomofo
-    (0x31A0, 0x4DBF),  # more of these, ideographs
-    (0x4E00, 0xA4CF),  # ideographs, Yi
-    (0xA9E0, 0xA9FF),  # more Burmese
-    (0xAA60, 0xAADF),  # more Burmese, Tai Viet
-    (0xF900, 0xFAFF),  # compatibility ideographs
-    (0x16FE0, 0x1B2FF),  # Tangut, Khitan, more kana, Nushu
-    (0x20000, 0x3FFFF),  # more ideographs
-)
-_HANGUL = ((0x1100, 0x11FF), (0x3130, 0x318F), (0xA960, 0xA97F), (0xAC00, 0xD7FF))
+_HANGUL = re.compile("[\u1100-\u11ff\u3130-\u318f\ua960-\ua97f\uac00-\ud7ff]")
 
 
 class CharacterKind(IntEnum):
@@ -43,21 +31,14 @@ class CharacterKind(IntEnum):
     """Korean syllables: words begin after a space, but particles are joined to their end."""
 
 
-def _is_in_ranges(code_point: int, ranges: tuple[tuple[int, int], ...]) -> bool:
-    return any(first <= code_point <= last for first, last in ranges)
-
-
 class _Kinds(dict[str, CharacterKind]):
     """Cache of the kind of each character, filled on access."""
 
     def __missing__(self, character: str) -> CharacterKind:
-        code_point = ord(character)
-        if not (character.isalnum() or unicodedata.category(character).startswith("M")) or _is_in_ranges(
-            code_point, _UNSPACED_SCRIPTS
-        ):
+        if not (character.isalnum() or unicodedata.category(character).startswith("M")) or SPACELESS.match(character):
             kind = CharacterKind.NONE
         else:
-            kind = CharacterKind.HANGUL if _is_in_ranges(code_point, _HANGUL) else CharacterKind.WORD
+            kind = CharacterKind.HANGUL if _HANGUL.match(character) else CharacterKind.WORD
         self[character] = kind
         return kind
 

@@ -33,7 +33,7 @@ from lethe_app.brain.dreams.preferences import (
     strong_pattern_ids,
 )
 from lethe_app.brain.llm_schemas.archive import LlmAnswer
-from lethe_app.brain.llm_schemas.dreams import AntiPatternAnswer, ConsolidationAnswer, PreferencesAnswer
+from lethe_app.brain.llm_schemas.memories import AntiPatternAnswer, ConsolidationAnswer, PreferencesAnswer
 from lethe_app.brain.recall.memory_text import format_memory, text_form
 from lethe_app.domain.agent_runs import RecordedChange
 from lethe_app.domain.changes import DROP, MERGE, REFINE, ChangedRecord, ChangedRecords
