@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from contextlib import suppress
 from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -83,16 +82,6 @@ def load_words(name: str, language: str = "en") -> frozenset[str]:
     """
     lines = (line.partition("#")[0] for line in _read(FOLDER / language / f"{name}.txt").splitlines())
     return frozenset(entry.strip() for line in lines for entry in line.split(",") if entry.strip())
-
-
-def read_lists(folders: Iterable[Path], name: str) -> Iterator[str]:
-    """Yield the texts of all lists with that name prefix in these folders, such as `praise.en.txt` and `praise.de.txt`;
-    unreadable files are skipped.
-    """
-    for path in sorted(path for folder in folders for path in folder.glob(f"{name}*.txt")):
-        with suppress(OSError, UnicodeDecodeError):
-            # A byte order mark, which some editors write, must not become part of the first entry.
-            yield path.read_text(encoding="utf-8-sig")
 
 
 def alternatives(entries: Iterable[str]) -> str:

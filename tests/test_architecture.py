@@ -66,7 +66,7 @@ SUBPACKAGES: dict[str, tuple[str, ...]] = {
         "dreams",
         "fact_guard facts recall",
         "lore reading",
-        "languages people",
+        "languages",
         "text",
         "vocabulary",
     ),

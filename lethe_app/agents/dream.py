@@ -136,10 +136,10 @@ async def _build_change(
         remark.unwanted and remark.strength is CorrectionStrength.STRONG for remark in preference_remarks.remarks
     )
     if not has_strong_objection:
-        return build_preference_change(preference_remarks, context.user.name, *origin)
+        return build_preference_change(preference_remarks, context.user.name, origin)
     answer = await _word_anti_pattern(context, preference_remarks) if may_write() else None
     if answer is None:
-        return build_anti_pattern_change(preference_remarks, context.user.name, *origin)
+        return build_anti_pattern_change(preference_remarks, context.user.name, origin)
     domain = normalize_category(answer.domain).replace("/", "-")
     return build_worded_anti_pattern(answer.avoid, answer.because, answer.instead, domain, preference_remarks, origin)
 

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from uuid import NAMESPACE_URL, uuid5
 
+from lethe_app.brain.fact_guard.checks import check_claim
 from lethe_app.brain.fact_guard.claims import Claim, SupportLevel
-from lethe_app.brain.fact_guard.guard import check_claim
 from lethe_app.brain.fact_guard.quotations import split_clauses
 from lethe_app.brain.reading.dialogue_acts import read_parts
 from lethe_app.brain.reading.pieces import MessageParts

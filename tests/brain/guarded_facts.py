@@ -12,8 +12,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from uuid import NAMESPACE_OID, uuid5
 
+from lethe_app.brain.fact_guard.checks import CheckedClaim, check_claim
 from lethe_app.brain.fact_guard.claims import Claim
-from lethe_app.brain.fact_guard.guard import CheckedClaim, check_claim
 from lethe_app.brain.reading.dialogue_acts import read_parts
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.chat import Role

@@ -8,8 +8,9 @@ verb of talking, because “don't worry” and “don't go” are no requests ab
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import IntEnum
+
+from pydantic import BaseModel, ConfigDict
 
 from lethe_app.brain.text.fingerprint import content_words
 from lethe_app.language_tables import compose, load_table, table_pattern, table_words, word_class
@@ -26,9 +27,10 @@ class CorrectionStrength(IntEnum):
     CASUAL = 3
 
 
-@dataclass(frozen=True)
-class Correction:
+class Correction(BaseModel):
     """Request about the persona's way of talking."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     words: str
     """Sentence as the user wrote it."""
@@ -81,7 +83,8 @@ def _parse_sentence(sentence: str) -> Correction | None:
     for entry in load_table(_TABLE)["prohibitions"]:  # the first that matches decides
         if match := re.match(compose(entry), sentence, re.IGNORECASE):
             return _parse_prohibition(sentence, match)
-    return Correction(sentence, strength_of(sentence)) if table_pattern(_TABLE, "requests").match(sentence) else None
+    is_request = table_pattern(_TABLE, "requests").match(sentence)
+    return Correction(words=sentence, strength=strength_of(sentence)) if is_request else None
 
 
 def _parse_prohibition(sentence: str, match: re.Match[str]) -> Correction:
@@ -100,7 +103,7 @@ def _parse_prohibition(sentence: str, match: re.Match[str]) -> Correction:
         unwanted = f"go on {unwanted}"
     elif name == "doing":
         unwanted = f"go on with {unwanted}"
-    return Correction(sentence, strength_of(sentence), unwanted, instead)
+    return Correction(words=sentence, strength=strength_of(sentence), unwanted=unwanted, instead=instead)
 
 
 def strength_of(sentence: str) -> CorrectionStrength:

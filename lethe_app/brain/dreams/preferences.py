@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from uuid import UUID
 
@@ -23,25 +23,14 @@ MAX_STRONG_PATTERNS = 2
 _DEFAULT_DOMAIN = "talk"
 
 
-class CorrectionRemark(BaseModel):
+class CorrectionRemark(Correction):
     """One occasion on which the user corrected the persona."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    words: str
-    strength: CorrectionStrength
     message: UUID
     session: UUID
     at: AwareDatetime
-    unwanted: str = ""
-    instead: str = ""
     wish: str = ""
     """The correction as a sentence about the user, if a model wrote one and it is grounded; otherwise empty."""
-
-    @property
-    def correction(self) -> Correction:
-        """Return the remark as a `Correction`."""
-        return Correction(self.words, self.strength, self.unwanted, self.instead)
 
 
 class PreferenceRemarks(BaseModel):
@@ -80,35 +69,14 @@ class PreferenceRemarks(BaseModel):
 
 def find_remarks(text: str, message: UUID, session: UUID, at: datetime) -> list[CorrectionRemark]:
     """Return the remarks that the rules find in a user message."""
-    return [
-        CorrectionRemark(
-            words=one.words,
-            strength=one.strength,
-            message=message,
-            session=session,
-            at=at,
-            unwanted=one.unwanted,
-            instead=one.instead,
-        )
-        for one in find_corrections(text)
-    ]
+    return [CorrectionRemark(**one.model_dump(), message=message, session=session, at=at) for one in find_corrections(text)]
 
 
-def group_remarks(
-    remarks: Iterable[CorrectionRemark],
-    is_similar: Callable[[CorrectionRemark, CorrectionRemark], bool] = lambda _one, _other: False,
-) -> list[PreferenceRemarks]:
-    """Group remarks whose requests agree by their words or are `is_similar` each other by meaning; oldest first."""
+def group_remarks(remarks: Iterable[CorrectionRemark]) -> list[PreferenceRemarks]:
+    """Group remarks whose requests agree by their words; oldest first."""
     groups: list[list[CorrectionRemark]] = []
     for remark in sorted(remarks, key=lambda one: one.at):
-        group = next(
-            (
-                each
-                for each in groups
-                if any(is_alike(remark.correction, other.correction) or is_similar(remark, other) for other in each)
-            ),
-            None,
-        )
+        group = next((each for each in groups if any(is_alike(remark, other) for other in each)), None)
         if group is None:
             groups.append([remark])
         else:
@@ -116,19 +84,15 @@ def group_remarks(
     return [PreferenceRemarks(remarks=group) for group in groups]
 
 
-def build_preference_change(
-    group: PreferenceRemarks, user: str, persona_id: str, run_id: UUID | None, moment: datetime
-) -> RecordedChange:
+def build_preference_change(group: PreferenceRemarks, user: str, provenance: ChangeProvenance) -> RecordedChange:
     """Return the change that adds a lasting preference as a memory, quoting the user's words."""
     strongest = group.strongest
     stated_preference = next((one.wish for one in sorted(group.remarks, key=lambda one: one.strength) if one.wish), "")
     content = stated_preference or f"{user} asked for this: “{strongest.words.rstrip('.!?… ')}.”"
-    return _build_change(INFER, content, INFERRED, ["inferred"], group, (persona_id, run_id, moment))
+    return _build_change(INFER, content, INFERRED, ["inferred"], group, provenance)
 
 
-def build_anti_pattern_change(
-    group: PreferenceRemarks, user: str, persona_id: str, run_id: UUID | None, moment: datetime
-) -> RecordedChange:
+def build_anti_pattern_change(group: PreferenceRemarks, user: str, provenance: ChangeProvenance) -> RecordedChange:
     """Return the change that adds an anti-pattern (“Don't X because Y. Instead: Z.”), made from the user's own words only."""
     best = next((one for one in sorted(group.remarks, key=lambda one: one.strength) if one.unwanted), group.strongest)
     unwanted = to_third_person(best.unwanted or UNNAMED_BEHAVIOUR, user)
@@ -136,10 +100,7 @@ def build_anti_pattern_change(
     content = f"Don't {unwanted}, because {user} objected: “{best.words.rstrip('.!?… ')}.”"
     if instead:
         content += f" Instead: {to_third_person(instead, user)}."
-    tags = ["anti-pattern", *([STRONG_TAG] if best.strength is CorrectionStrength.STRONG else [])]
-    return _build_change(
-        AVOID, content, f"{ANTI_PATTERNS}/{complaint_domain(best.words)}", tags, group, (persona_id, run_id, moment)
-    )
+    return _build_anti_pattern(content, complaint_domain(best.words), group, provenance)
 
 
 def build_worded_anti_pattern(
@@ -148,8 +109,13 @@ def build_worded_anti_pattern(
     """Return the change that adds an anti-pattern in a model's wording."""
     content = f"Don't {avoid.strip().rstrip('.')} because {reason.strip().rstrip('.')}"
     content += f", instead {instead.strip().rstrip('.')}." if instead.strip() else "."
-    tags = ["anti-pattern", *([STRONG_TAG] if group.strongest.strength is CorrectionStrength.STRONG else [])]
-    return _build_change(AVOID, content, f"{ANTI_PATTERNS}/{domain or _DEFAULT_DOMAIN}", tags, group, provenance)
+    return _build_anti_pattern(content, domain or _DEFAULT_DOMAIN, group, provenance)
+
+
+def _build_anti_pattern(content: str, domain: str, group: PreferenceRemarks, provenance: ChangeProvenance) -> RecordedChange:
+    is_strong = group.strongest.strength is CorrectionStrength.STRONG
+    tags = ["anti-pattern", *([STRONG_TAG] if is_strong else [])]
+    return _build_change(AVOID, content, f"{ANTI_PATTERNS}/{domain}", tags, group, provenance)
 
 
 def _build_change(

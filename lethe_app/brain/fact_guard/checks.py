@@ -1,4 +1,5 @@
-"""Checks of a claim against the clauses that it quotes. Each returns the support and, below FULL, the objection.
+"""Check of a fact that a model extracted from a session, by ten checks of the claim against the clauses that it quotes. Each
+returns the support and, below FULL, the objection.
 
 What they look for stands in `claims.toml` of the message's language; a key that a language lacks objects to nothing.
 """
@@ -7,14 +8,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 
-from lethe_app.brain.fact_guard.claims import LocatedClaim, SupportLevel, find_name_index
+from lethe_app.brain.fact_guard.claims import Claim, LocatedClaim, SupportLevel, find_name_index
 from lethe_app.brain.fact_guard.grounding import content_words, count_shared_words, is_same_word, normalize_number
-from lethe_app.brain.fact_guard.quotations import MessageClause, split_clauses
+from lethe_app.brain.fact_guard.quotations import MessageClause, Quotation, find_quotation, split_clauses
+from lethe_app.brain.fact_guard.relations import ClauseSubject, find_clause_subject, find_relations, is_relation_mentioned
 from lethe_app.brain.languages.detection import guess_language
-from lethe_app.brain.people.relations import ClauseSubject, find_clause_subject, find_relations, is_relation_mentioned
 from lethe_app.brain.reading.corrections import is_confirmed
+from lethe_app.brain.reading.pieces import MessageParts
+from lethe_app.brain.text.utterance import Utterance
 from lethe_app.brain.vocabulary.stems import irregular_forms, stem
 from lethe_app.dates import resolve
 from lethe_app.dates.words import MONTHS, WEEKDAYS
@@ -272,3 +276,27 @@ CHECKS: Sequence[Callable[[LocatedClaim], Outcome]] = (
     check_names,
     check_wording,
 )
+
+
+@dataclass(frozen=True)
+class CheckedClaim:
+    """Result of checking a claim, with the actual location of its quotation."""
+
+    support: SupportLevel
+    reason: str = ""
+    """Strongest objection; empty if there is none."""
+    quotation: Quotation | None = None
+
+
+def check_claim(claim: Claim, lines: Sequence[Utterance], parts: Sequence[MessageParts]) -> CheckedClaim:
+    """Check one claim against the session it was extracted from; `parts` are those of `lines`.
+
+    The support is FULL only if the quoted message states the claim plainly. It is DOUBTFUL if rules cannot decide, for
+    example because the language is unknown; a model must then be asked whether the message states it.
+    """
+    quotation = find_quotation(claim.quote, claim.message_index, parts)
+    if quotation is None:
+        return CheckedClaim(SupportLevel.NONE, "the quotation does not stand there")
+    case = LocatedClaim(claim, quotation, lines, parts)
+    support, reason = min((check(case) for check in CHECKS), key=lambda outcome: outcome[0])
+    return CheckedClaim(support, reason, quotation)

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from lethe_app.brain.vocabulary.common_words import read_lists
 from lethe_app.brain.vocabulary.normalize import normalize_text
-from lethe_app.language_tables import read_lists
 from lethe_app.retrieval.query_terms import SPACELESS
 
 NEGATION_WORDS = 3

@@ -11,7 +11,8 @@ from pathlib import Path
 
 from lethe_app.brain.notebooks.document import Notebook
 from lethe_app.brain.text.fingerprint import content_words
-from lethe_app.language_tables import lazy_words, read_lists
+from lethe_app.brain.vocabulary.common_words import read_lists
+from lethe_app.language_tables import lazy_words
 from lethe_app.retrieval.query_terms import EVERYDAY_WORDS, fold, split_words
 
 UNSUITABLE_TITLE_WORDS = lazy_words("no_notebook_titles")

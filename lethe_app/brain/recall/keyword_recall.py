@@ -13,7 +13,7 @@ from lethe_app.brain.lore.engine import evaluate
 from lethe_app.brain.lore.evaluation import ActivatedEntry, ActivationCause, Evaluation, EvaluationTurn
 from lethe_app.brain.lore.regex_keywords import parse_expression
 from lethe_app.brain.lore.state import LoreState
-from lethe_app.brain.recall.memory_text import format_memory, text_form
+from lethe_app.brain.recall.memory_text import format_memory
 from lethe_app.brain.text.utterance import ScanWindow
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
@@ -147,7 +147,7 @@ def build_recollection(
         memory=memory.guid,
         category=memory.category,
         title=memory.name,
-        text=format_memory(memory, text_form(memory.category, dates=dates), zone=zone),
+        text=format_memory(memory, dates=dates, zone=zone),
         way=mentioned.way,
         because=[mentioned.because],
         score=mentioned.rank,

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import datetime, tzinfo
-from enum import Enum, auto
 
 from lethe_app.domain.clock import spell_span
 from lethe_app.domain.memory import MemoryType, MemoryUnit
@@ -21,55 +19,38 @@ ASK_FIRST = "Ask before acting on this"
 """Beginning of a memory that the persona must not act on unasked, so that a text that is cut short keeps it."""
 
 
-class TitleStyle(Enum):
-    """Form of the memory's name in the prompt."""
-
-    NONE = auto()
-    NAME = auto()
-    """As “Name: ”."""
-    BOLD = auto()
-    HEADING = auto()
-
-
-@dataclass(frozen=True)
-class MemoryTextForm:
-    """Parts of a memory that are shown in the prompt."""
-
-    title: TitleStyle = TitleStyle.NONE
-    dated: bool = False
-
-
-_PLAIN = MemoryTextForm()
-_NAMED = MemoryTextForm(TitleStyle.NAME)
-_DATED = MemoryTextForm(TitleStyle.NAME, dated=True)
-_FORMS = {
-    MemoryType.JOURNAL: _DATED,
-    MemoryType.EVENT: _DATED,
-    MemoryType.LOCATION: _NAMED,
-    MemoryType.PERSON: _NAMED,
-}
-
-
-def text_form(category: MemoryType, *, dates: bool) -> MemoryTextForm:
-    """Return the text form of memories of this type. `dates`: whether the persona wants dates with sessions."""
-    if category is MemoryType.CHAT_SESSION:
-        return MemoryTextForm(TitleStyle.BOLD, dated=dates)
-    return _FORMS.get(category, _PLAIN)
+_DATED_TYPES = frozenset({MemoryType.JOURNAL, MemoryType.EVENT})
+_TITLED_TYPES = _DATED_TYPES | {MemoryType.LOCATION, MemoryType.PERSON, MemoryType.CHAT_SESSION}
+"""Types of memories whose day, and whose name, is shown."""
 
 
 def format_memory(
-    memory: MemoryUnit, form: MemoryTextForm, *, ended_at: datetime | None = None, zone: tzinfo | None = None
+    memory: MemoryUnit,
+    *,
+    dates: bool,
+    has_heading: bool = False,
+    ended_at: datetime | None = None,
+    zone: tzinfo | None = None,
 ) -> str:
     """Return the memory as prompt text with macros unexpanded. Its own words cannot start a heading or a system event.
 
-    `ended_at` is when it ended, for a session its last message; if it is None, `end_time` is used, and without that the day it
-    began. Days are those of the time zone of the stored times, or of `zone`.
+    `dates`: whether the persona wants dates with sessions. With `has_heading` its name is a heading above it. `ended_at` is
+    when it ended, for a session its last message; if it is None, `end_time` is used, and without that the day it began. Days
+    are those of the time zone of the stored times, or of `zone`.
     """
-    date_suffix = f" ({_format_days(memory, ended_at, zone)})" if form.dated else ""
+    is_session = memory.category is MemoryType.CHAT_SESSION
+    is_dated = dates if is_session else memory.category in _DATED_TYPES
+    date_suffix = f" ({_format_days(memory, ended_at, zone)})" if is_dated else ""
     content = one_line(memory.content)
     if memory.needs_permission and ASK_FIRST not in content:
         content = f"{ASK_FIRST}: {content}"
-    return _add_title(one_line(memory.name), date_suffix, content, form.title)
+    name = one_line(memory.name) if memory.category in _TITLED_TYPES else ""
+    if not name:
+        return f"{date_suffix.strip()} {content}".strip()
+    if has_heading:
+        return f"## {name}{date_suffix}\n{content}".rstrip()
+    shown = f"**{name.replace('**', '')}**" if is_session else name
+    return f"{shown}{date_suffix}: {content}".rstrip()
 
 
 def one_line(text: str) -> str:
@@ -78,15 +59,6 @@ def one_line(text: str) -> str:
     """
     # The tag's bracket is replaced by a lookalike, so that the text stays readable.
     return _HEADING.sub("", _EVENT.sub("‹", _BLANKS.sub(" ", text).strip()))
-
-
-def _add_title(name: str, date_suffix: str, content: str, title: TitleStyle) -> str:
-    if not name or title is TitleStyle.NONE:
-        return f"{date_suffix.strip()} {content}".strip()
-    if title is TitleStyle.HEADING:
-        return f"## {name}{date_suffix}\n{content}".rstrip()
-    shown = f"**{name.replace('**', '')}**" if title is TitleStyle.BOLD else name
-    return f"{shown}{date_suffix}: {content}".rstrip()
 
 
 def _format_days(memory: MemoryUnit, ended_at: datetime | None, zone: tzinfo | None) -> str:

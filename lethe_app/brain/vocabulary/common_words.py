@@ -1,9 +1,23 @@
-"""Word lists for salience, keywords and titles: filler words, feelings, life events, relatives, times."""
+"""Word lists for salience, keywords and titles: filler words, feelings, life events, relatives, times; and lists of the user."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
 from lethe_app.language_tables import LazySet, languages_with, lazy_words, load_words
 from lethe_app.retrieval.query_terms import STOP_WORDS
+
+
+def read_lists(folders: Iterable[Path], name: str) -> Iterator[str]:
+    """Yield the texts of all lists with that name prefix in these folders, such as `praise.en.txt` and `praise.de.txt`;
+    unreadable files are skipped.
+    """
+    for path in sorted(path for folder in folders for path in folder.glob(f"{name}*.txt")):
+        with suppress(OSError, UnicodeDecodeError):
+            # A byte order mark, which some editors write, must not become part of the first entry.
+            yield path.read_text(encoding="utf-8-sig")
 
 
 def _non_topic_words() -> frozenset[str]:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import date
 from itertools import accumulate
 
+from lethe_app.brain.fact_guard.checks import check_claim
 from lethe_app.brain.fact_guard.claims import Claim, SupportLevel, find_name_index
-from lethe_app.brain.fact_guard.guard import check_claim
 from lethe_app.brain.fact_guard.quotations import Quotation
 from lethe_app.brain.languages.detection import guess_language
 from lethe_app.brain.llm_schemas.archive import (

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from lethe_app.brain.recall.explicit_requests import find_requested_topic
-from lethe_app.brain.recall.memory_text import format_memory, one_line, text_form
+from lethe_app.brain.recall.memory_text import format_memory, one_line
 from lethe_app.brain.recall.time_requests import TimelineEnd, TimeRequest, find_time_request
 from lethe_app.brain.summary import digest
 from lethe_app.brain.text.utterance import to_utterances
@@ -327,7 +327,7 @@ def is_recallable(memory: MemoryUnit, moment: datetime) -> bool:
 
 def recall_unit(memory: MemoryUnit, way: RecallWay, because: Sequence[Reason], **fields: object) -> RecalledMemory:
     """Return a memory as it goes into the prompt. `fields` are those of the recollection that are not taken from it."""
-    text = truncate_to_sentences(format_memory(memory, text_form(memory.category, dates=True)), MAX_MEMORY_CHARACTERS)
+    text = truncate_to_sentences(format_memory(memory, dates=True), MAX_MEMORY_CHARACTERS)
     own = {"category": memory.category, "title": memory.name, "text": text, "position_index": memory.position_index}
     values = {**own, "priority": memory.priority, **fields}
     return RecalledMemory.model_validate({"memory": memory.guid, "way": way, "because": list(because), **values})
@@ -342,7 +342,7 @@ def format_session(session: ChatSession, leads: Sequence[RecallLead], *, shows_d
     lines = [_format_lead(lead) for lead in leads if lead.kind in {PassageKind.FACT, PassageKind.MESSAGE}]
     if omits_summary:
         lines = lines or [_format_lead(lead) for lead in leads[:1]]
-    return "\n".join([format_memory(head, text_form(MemoryType.CHAT_SESSION, dates=shows_dates)), *lines])
+    return "\n".join([format_memory(head, dates=shows_dates), *lines])
 
 
 def _format_lead(lead: RecallLead) -> str:

@@ -11,7 +11,7 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict
 
 from lethe_app.brain.facts import core_facts
-from lethe_app.brain.recall.memory_text import MemoryTextForm, TitleStyle, format_memory, one_line
+from lethe_app.brain.recall.memory_text import format_memory, one_line
 from lethe_app.brain.summary import digest
 from lethe_app.brain.text.reported_speech import shorten
 from lethe_app.brain.text.utterance import to_utterances
@@ -203,4 +203,4 @@ def format_fact(fact: ExtractedFact) -> str:
 
 def summarised(session: ChatSession, until: datetime, *, dated: bool) -> str:
     """Return the summary of a session as it is in the prompt."""
-    return format_memory(session, MemoryTextForm(TitleStyle.HEADING, dated=dated), ended_at=until)
+    return format_memory(session, dates=dated, has_heading=True, ended_at=until)

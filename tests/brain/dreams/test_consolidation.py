@@ -34,7 +34,7 @@ from lethe_app.brain.dreams.preferences import (
 )
 from lethe_app.brain.llm_schemas.archive import LlmAnswer
 from lethe_app.brain.llm_schemas.memories import AntiPatternAnswer, ConsolidationAnswer, PreferencesAnswer
-from lethe_app.brain.recall.memory_text import format_memory, text_form
+from lethe_app.brain.recall.memory_text import format_memory
 from lethe_app.domain.agent_runs import RecordedChange
 from lethe_app.domain.changes import DROP, MERGE, REFINE, ChangedRecord, ChangedRecords
 from lethe_app.domain.facts import ExtractedFact, MadeBy
@@ -266,13 +266,13 @@ def test_a_preference_leads_to_its_messages_and_asks_first_where_money_is_touche
     said = [remark("I'd prefer shorter answers about money.", CorrectionStrength.CASUAL, day=day) for day in range(3)]
     (requested,) = group_remarks(said)
 
-    (memory,) = ChangedRecords.after(build_preference_change(requested, "Tomas", "mira", None, NOON)).memories
+    (memory,) = ChangedRecords.after(build_preference_change(requested, "Tomas", ("mira", None, NOON))).memories
 
     assert memory.filed_under == "user-preferences/inferred"
     assert memory.tags == ["inferred"]
     assert memory.sources == [f"message:{one.message}" for one in said]
     assert memory.metadata == {"source": "inferred", "requires_user_permission": "true"}
-    assert format_memory(memory, text_form(memory.category, dates=False)).startswith("Ask before acting on this: ")
+    assert format_memory(memory, dates=False).startswith("Ask before acting on this: ")
     assert not is_sensitive("Tomas wants shorter answers.")
 
 
@@ -282,7 +282,7 @@ def test_what_is_not_to_be_done_again_says_so_in_the_users_own_words():
     )
     (requested,) = group_remarks([said])
 
-    (memory,) = ChangedRecords.after(build_anti_pattern_change(requested, "Tomas", "mira", None, NOON)).memories
+    (memory,) = ChangedRecords.after(build_anti_pattern_change(requested, "Tomas", ("mira", None, NOON))).memories
 
     assert memory.content == (
         "Don't call Tomas Tommy, because Tomas objected: “Don't call me Tommy, call me Tom.” Instead: call Tomas Tom."

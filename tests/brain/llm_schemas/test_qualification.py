@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from pydantic import TypeAdapter
 
+from lethe_app.brain.fact_guard.checks import check_claim
 from lethe_app.brain.fact_guard.claims import Claim, SupportLevel
 from lethe_app.brain.fact_guard.grounding import coverage, find_invented_words
-from lethe_app.brain.fact_guard.guard import check_claim
 from lethe_app.brain.llm_schemas.qualification import (
     QualificationDialogue,
     QualificationScore,

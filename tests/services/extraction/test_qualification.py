@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from lethe_app.brain.fact_guard.checks import check_claim
 from lethe_app.brain.fact_guard.claims import Claim, SupportLevel
-from lethe_app.brain.fact_guard.guard import check_claim
 from lethe_app.brain.llm_schemas.qualification import QualificationSnippet, parse_utterances
 from lethe_app.brain.reading.dialogue_acts import read_parts
 from lethe_app.errors import FileError
