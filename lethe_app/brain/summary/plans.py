@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from lethe_app.brain.summary.summary_tables import ENGLISH, all_languages, beginning, entries, pattern
 from lethe_app.brain.text.sentences import Sentence, normalized_words
+from lethe_app.brain.text.spelling import correct_spelling
 from lethe_app.brain.vocabulary.common_words import NON_TOPIC_WORDS
 
 MAX_PLAN_LENGTH = 110
@@ -31,7 +32,7 @@ def find_plan(sentence: Sentence) -> StatedPlan | None:
     """Return the first plan in a sentence, or None. A second one mostly repeats the first."""
     if sentence.asks:
         return None
-    text = sentence.text.replace("’", "'")
+    text = correct_spelling(sentence.text)
     if found := _english_plan().search(text):
         clause = _cut_clause(text[found.start("plan") :], found.end() - found.start("plan"))
     elif found := _foreign_plan().search(text):

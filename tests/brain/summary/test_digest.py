@@ -135,7 +135,7 @@ def test_what_a_fact_says_of_a_misspelled_sentence_is_told_once():
     made = build_digest(conversation("Tomas: ill have an interview on thursday", "Mira: Good luck!"))
 
     assert made.summary == "Tomas will have an interview on 26 November 2026."
-    assert made.title == "Interview on thursday"
+    assert made.title == "Interview on Thursday"
 
 
 INVENTING = conversation(
