@@ -81,10 +81,6 @@ def _clean_value(value: object) -> object:
     return clean_answer_text(value) if isinstance(value, str) else value
 
 
-def _coerce_kind(value: object) -> object:
-    return value if value in list(FactKind) else FactKind.OTHER
-
-
 def clean_title(value: object) -> object:
     """Clean a title: no list markers, no quotation marks around it and no final full stop; a value of another type is
     returned unchanged.
@@ -268,7 +264,7 @@ class StatedFact(BaseModel):
     """Words of that line that state it."""
     about: Annotated[str, Tidy, Field(max_length=60)]
     """Subject of the fact, such as “Anna” or “Anna's father”."""
-    kind: Annotated[FactKind, BeforeValidator(_coerce_kind)]
+    kind: Annotated[FactKind, BeforeValidator(lambda value: value if value in list(FactKind) else FactKind.OTHER)]
     fact: Sentence
     changes: int = Field(default=0, ge=0, le=99)
     """Number of the known fact that it makes outdated; 0 for none."""

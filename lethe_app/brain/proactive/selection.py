@@ -4,24 +4,27 @@ asks for news.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from math import inf, isnan
 from uuid import UUID
 
-from lethe_app.brain.proactive.intent import find_news_request
 from lethe_app.brain.recall.decay import count_recall, is_prunable
 from lethe_app.brain.recall.proactive_rules import WAITING_INSERTIONS, ProactivePace, ProactiveRules
 from lethe_app.brain.text.fingerprint import content_words
+from lethe_app.brain.vocabulary.normalize import normalize_text
 from lethe_app.dates.arithmetic import elapsed
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from lethe_app.domain.recall import Reason, ReasonKind, RecallWay
+from lethe_app.language_tables import compile_table, table_pattern
 
 SHARED_WORD_BONUS = 0.02
 """Subtracted from the cosine distance for each word that the memory's title shares with the message."""
 FORCED_BONUS = 0.02
 """Subtracted from the cosine distance of a memory with the insertion `NATURAL_FORCED`."""
+_CLAUSE = re.compile(r"[.?!,;:]|\bbut\b")
 
 
 @dataclass(frozen=True)
@@ -159,6 +162,15 @@ def _choose_on_request(waiting: Sequence[MemoryUnit], message: str) -> ChosenMem
     return ChosenMemory(
         min(waiting, key=_importance_key), RecallWay.NEWS, (Reason(kind=ReasonKind.NEWS, values={"words": words}),)
     )
+
+
+def find_news_request(message: str) -> str:
+    """Return the words by which the user asks for news, or an empty string. “There isn't any news” is no request."""
+    for clause in _CLAUSE.split(normalize_text(message, keep_case=False).replace("'", "").replace("_", " ")):
+        found = compile_table("news_phrases", "phrases").search(clause)
+        if found and not table_pattern("news_phrases", "denial").search(clause[: found.start()]):
+            return found[0]
+    return ""
 
 
 def _importance_key(memory: MemoryUnit) -> tuple[object, ...]:

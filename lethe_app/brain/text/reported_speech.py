@@ -23,8 +23,6 @@ _NESTED_QUOTES = str.maketrans(dict.fromkeys('"“”„«»', "'"))
 _NESTED_BRACKETS = str.maketrans({"「": "『", "」": "』"})
 """Replaces Japanese corner brackets within a quotation by nested ones."""
 _CLAUSE_END = re.compile(r"[,;:，、；]\s*|\s+[-–—]+\s+")
-_OPENING_QUOTES = frozenset('"“«')
-_CLOSING_QUOTES = frozenset('"”»')
 _END_MARKS = (".", "!", "?", "…", "。", "！", "？", "؟", "।")
 
 
@@ -119,21 +117,10 @@ def shorten(text: str, max_length: int) -> str:
 
 def remove_opener(text: str) -> str:
     """Remove the greeting or filler at the beginning of the text."""
-    text = _remove_unpaired_quote(text.strip())
+    text = strip_enclosing_quotes(text.strip())
     remaining = _pattern("opener").sub("", text)
     # The opener stays where hardly anything would be left of the message.
     return remaining[:1].upper() + remaining[1:] if remaining != text and len(remaining) > 12 else text
-
-
-def _remove_unpaired_quote(text: str) -> str:
-    """Remove a quotation mark at one end that has no partner, and a pair around the whole text."""
-    if text[:1] in _OPENING_QUOTES and (
-        not _CLOSING_QUOTES & set(text[1:]) or (text[-1:] in _CLOSING_QUOTES and not _CLOSING_QUOTES & set(text[1:-1]))
-    ):
-        text = text[1:]
-    if text[-1:] in _CLOSING_QUOTES and not _OPENING_QUOTES & set(text[:-1]):
-        text = text[:-1]
-    return text.strip()
 
 
 def _join_quotes(quotes: Sequence[Quote]) -> str:

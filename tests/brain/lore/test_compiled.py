@@ -12,7 +12,7 @@ from lethe_app.brain.lore.compiled import CACHE_SIZE, LoreIndex, LoreIndexCache
 from lethe_app.domain.chat import Role
 from lethe_app.domain.worldinfo import World
 from lethe_app.paths import shipped_root
-from tests.brain.scenes import entry, evaluate_worlds, names, one, reasons, turn, window, world
+from tests.brain.scenes import entry, evaluate_worlds, names, one, reasons, turn, world
 
 
 def naming(char: str) -> Callable[[str], str]:
@@ -76,16 +76,6 @@ def test_no_worlds_are_no_lore():
     evaluation = evaluate_worlds(said="the king")
 
     assert (evaluation.activated, evaluation.blocked, evaluation.tokens) == ([], [], 0)
-
-
-def test_an_unchanged_message_is_not_searched_again():
-    lore = LoreIndex([world(entry("king"), scan_depth=3)])
-    evaluate_worlds(lore=lore, said=window("a", "b king", "c"))
-
-    evaluate_worlds(lore=lore, said=window("new", "a", "b king"))
-
-    searched = lore.keyword_matcher._find_words_cached.cache_info()
-    assert (searched.misses, searched.hits) == (4, 2)
 
 
 # --- files ----------------------------------------------------------------------------------------------------------------

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from lethe_app.brain.lore.keyword_logic import KeywordVerdict, activating_keywords, evaluate_keywords
 from lethe_app.domain.memory import WordLink
 from tests.brain.scenes import entry, evaluate_worlds, names, reasons, world
-from tests.sweep import examples
 
 AND, AND_ALL, OR, NOT, NOT_ALL = WordLink.AND, WordLink.AND_ALL, WordLink.OR, WordLink.NOT, WordLink.NOT_ALL
 
@@ -90,38 +86,3 @@ def test_an_entry_nobody_mentioned_is_not_reported():
     book = world(entry("king", keywords_secondary=["crown"]), entry("queen", enabled=False))
 
     assert reasons(evaluate_worlds(book, said="a crown")) == {}
-
-
-def plainly(main: list[int], secondary: list[int], link: WordLink, received: set[int]) -> bool:
-    """The definition, word by word."""
-    any_main, any_second, all_second = bool(received & {*main}), bool(received & {*secondary}), {*secondary} <= received
-    if not main and not secondary:
-        return False
-    if not secondary:
-        return any_main
-    rules = {AND: any_second, OR: any_second, AND_ALL: all_second, NOT: not any_second, NOT_ALL: not all_second}
-    if not main:
-        return rules[link]
-    return any_main or any_second if link is OR else any_main and rules[link]
-
-
-numbers = st.lists(st.integers(0, 6), max_size=3)
-
-
-@settings(max_examples=examples(300), database=None)
-@given(numbers, numbers, st.sampled_from(WordLink), st.sets(st.integers(0, 6)))
-def test_the_verdict_is_the_definition(main: list[int], secondary: list[int], link: WordLink, received: set[int]):
-    active = evaluate_keywords(main, secondary, link, received) is KeywordVerdict.MATCH
-
-    assert active is plainly(main, secondary, link, received)
-
-
-@settings(max_examples=examples(300), database=None)
-@given(numbers, numbers, st.sampled_from(WordLink), st.sets(st.integers(0, 6)))
-def test_nothing_activates_without_one_of_its_activating_keywords(
-    main: list[int], secondary: list[int], link: WordLink, received: set[int]
-):
-    activating = activating_keywords(main, secondary, link)
-
-    if activating and not received & {*activating}:
-        assert evaluate_keywords(main, secondary, link, received) is KeywordVerdict.NO_MATCH

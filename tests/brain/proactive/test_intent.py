@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lethe_app.brain.proactive.intent import find_news_request
+from lethe_app.brain.proactive.selection import find_news_request
 from lethe_app.language_tables import load_table
 
 

@@ -89,13 +89,6 @@ def test_every_weight_of_the_shipped_file_is_a_number_for_being_kept_and_for_eac
     assert all(isinstance(value, int | float) for row in read["weights"].values() for value in row)
 
 
-def test_what_tells_of_a_life_is_always_likelier_worth_keeping_than_small_talk():
-    telling = {text: predict_probability(extract_features(text)) for text in TELLING}
-    small = {text: predict_probability(extract_features(text)) for text in SMALL_TALK}
-
-    assert min(telling.values()) > max(small.values())
-
-
 def test_small_talk_is_not_kept_and_nearly_all_that_tells_of_a_life_is():
     assert not [text for text in SMALL_TALK if predict_probability(extract_features(text)) >= KEEP_THRESHOLD]
     assert sum(predict_probability(extract_features(text)) >= KEEP_THRESHOLD for text in TELLING) >= 0.9 * len(TELLING)
@@ -115,16 +108,6 @@ def test_small_talk_is_not_kept_and_nearly_all_that_tells_of_a_life_is():
 )
 def test_a_sentence_is_of_the_kind_of_what_it_tells(said: str, known: FactKind):
     assert predict_kind(extract_features(said)) is known
-
-
-def test_features_that_no_labelled_chat_had_count_for_nothing():
-    known = extract_features("my brother lives in Cork with his three kids")
-
-    unknown = {"w zqxv": 1.0, "b zqxv zqxv": 1.0}
-
-    assert predict_probability(known | unknown) == predict_probability(known)
-    assert predict_kind(known | unknown) is predict_kind(known)
-    assert 0 < predict_probability({}) < KEEP_THRESHOLD
 
 
 @given(st.text(), st.text())
