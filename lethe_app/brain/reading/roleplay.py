@@ -8,7 +8,7 @@ from functools import partial
 from lethe_app.brain.text.sentences import FIRST_PERSON_WORD
 from lethe_app.brain.vocabulary.common_words import RELATIVE_WORDS, TIME_WORDS
 from lethe_app.brain.vocabulary.verbs import BASE_VERBS
-from lethe_app.language_tables import table_pattern, table_words
+from lethe_app.language_tables import LazySet, lazy_words, load_words, table_pattern, table_words
 from lethe_app.retrieval.query_terms import WORD, fold
 
 _pattern = partial(table_pattern, "roleplay")
@@ -20,12 +20,13 @@ _ACTION_VERBS = (BASE_VERBS - {"like", "love", "prefer", "hate", "say"}) | {
 _LONG_AGO = re.compile(
     r"\b(?:as a (?:kid|child|boy|girl)|when I was|every|always|used to|back then|appreciate|been)\b", re.IGNORECASE
 )
-
-
 _TOPIC_CHANGE = re.compile(r"^\W*(?:anyway|anyways|anyhow|so anyway|ok(?:ay)?,? (?:so )?anyway)\b", re.IGNORECASE)
 _ASIDE = re.compile(
     r"\b(?:btw|by the way|irl|in real life|real talk|ooc|out of character|for real though|in reality)\b", re.IGNORECASE
 )
+_KIN_IN_STORIES = lazy_words("kin_in_stories")
+_EVERYDAY_WORDS = LazySet(lambda: (RELATIVE_WORDS - _KIN_IN_STORIES) | load_words("everyday_life"))
+"""Words of everyday life that are rare in roleplay scenes."""
 
 
 def is_hypothetical(sentence: str) -> bool:
@@ -59,32 +60,6 @@ def ends_scene(sentence: str, *, can_change_topic: bool) -> bool:
 def is_out_of_character(sentence: str) -> bool:
     """Return whether the sentence marks itself as out of character."""
     return bool(_ASIDE.search(sentence))
-
-
-_KIN_IN_STORIES = frozenset(
-    """
-    son sons brother brothers father sister sisters mother daughter daughters wife husband child children family
-    """.split()  # noqa: SIM905 - see retrieval/query_terms
-)
-_EVERYDAY_WORDS = (RELATIVE_WORDS - _KIN_IN_STORIES) | frozenset(
-    map(
-        fold,
-        """
-        work works working worked job jobs office hospital shift shifts school uni university college class classes
-        lecture exam exams teacher nurse doctor dentist therapist therapy appointment rent flat apartment landlord
-        mortgage car bus train tram flight airport phone laptop computer internet wifi email emails app online movie
-        netflix coffee pizza pasta lunch breakfast groceries supermarket weekend birthday wedding vacation holiday
-        holidays gym diet vegan vegetarian allergic allergy allergies pregnant baby babies homework thesis project
-        meeting meetings deadline interview degree salary manager coworker coworkers company client clients customers
-        kindergarten surgery diagnosed cancer knee headache migraine anxiety depression medication pills insurance moved
-        moving guitar piano football soccer marathon bike cycling yoga hiking bakery restaurant barista student semester
-        vet engineer accountant lawyer plumber programmer designer monday tuesday wednesday thursday friday saturday
-        sunday insomnia divorce divorced funeral retired pension sofa couch tv concert festival tired exhausted lately
-        nowadays hometown
-        """.split(),  # noqa: SIM905 - see retrieval/query_terms
-    )
-)
-"""Words of everyday life that are rare in roleplay scenes."""
 
 
 def is_roleplay_sentence(sentence: str, *, in_scene: bool = False) -> bool:
