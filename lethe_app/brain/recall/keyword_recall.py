@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import tzinfo
 from operator import attrgetter
 from uuid import UUID, uuid5
 
@@ -27,8 +26,6 @@ TITLE_RECALL_TYPES = frozenset({MemoryType.PERSON, MemoryType.LOCATION})
 """Types that are also recalled by their name."""
 PRIORITY_PER_RELEVANCE = 10
 """Added to a session's priority for each level of relevance."""
-SESSION_DEPTH = 3
-"""Depth at which sessions are inserted into the prompt, in messages counted from the newest one."""
 _ENTRY_FIELDS = attrgetter(
     *("name", "content", "category", "added", "end_time"),
     *("priority", "duration", "trigger_chance", "enabled", "word_link", "case_sensitive"),
@@ -45,8 +42,6 @@ class MentionedMemory:
 
     memory: MemoryUnit
     way: RecallWay
-    key: str
-    """The keyword or title found in the text; empty if the memory is still active from an earlier turn."""
     because: Reason
     rank: int
     """Its priority; for a session its relevance is added."""
@@ -137,17 +132,17 @@ class KeywordRecall:
         }
 
 
-def build_recollection(
-    mentioned: MentionedMemory, *, dates: bool, session_depth: int = SESSION_DEPTH, zone: tzinfo | None = None
-) -> RecalledMemory:
-    """Build the `RecalledMemory` of a mentioned memory for the prompt. `dates`: whether sessions are dated."""
+def build_recollection(mentioned: MentionedMemory, *, dates: bool, session_depth: int) -> RecalledMemory:
+    """Build the `RecalledMemory` of a mentioned memory for the prompt. `dates`: whether sessions are dated; `session_depth` is
+    where they are inserted, in messages counted from the newest one.
+    """
     memory = mentioned.memory
     is_session = memory.category is MemoryType.CHAT_SESSION
     return RecalledMemory(
         memory=memory.guid,
         category=memory.category,
         title=memory.name,
-        text=format_memory(memory, dates=dates, zone=zone),
+        text=format_memory(memory, dates=dates),
         way=mentioned.way,
         because=[mentioned.because],
         score=mentioned.rank,
@@ -246,7 +241,7 @@ def _build_mentioned(memory: MemoryUnit, activated: ActivatedEntry) -> Mentioned
             way, reason = RecallWay.KEYWORD, Reason(kind=ReasonKind.KEY, values={"key": activated.key, "before": before})
         case _:
             way, reason = RecallWay.WOKEN, Reason(kind=ReasonKind.NO_KEY)
-    return MentionedMemory(memory, way, activated.key, reason, _rank(memory))
+    return MentionedMemory(memory, way, reason, _rank(memory))
 
 
 def _rank(memory: MemoryUnit) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime, tzinfo
+from datetime import datetime
 
 from lethe_app.domain.clock import spell_span
 from lethe_app.domain.memory import MemoryType, MemoryUnit
@@ -30,17 +30,16 @@ def format_memory(
     dates: bool,
     has_heading: bool = False,
     ended_at: datetime | None = None,
-    zone: tzinfo | None = None,
 ) -> str:
     """Return the memory as prompt text with macros unexpanded. Its own words cannot start a heading or a system event.
 
     `dates`: whether the persona wants dates with sessions. With `has_heading` its name is a heading above it. `ended_at` is
     when it ended, for a session its last message; if it is None, `end_time` is used, and without that the day it began. Days
-    are those of the time zone of the stored times, or of `zone`.
+    are those of the time zone of the stored times.
     """
     is_session = memory.category is MemoryType.CHAT_SESSION
     is_dated = dates if is_session else memory.category in _DATED_TYPES
-    date_suffix = f" ({_format_days(memory, ended_at, zone)})" if is_dated else ""
+    date_suffix = f" ({_format_days(memory, ended_at)})" if is_dated else ""
     content = one_line(memory.content)
     if memory.needs_permission and ASK_FIRST not in content:
         content = f"{ASK_FIRST}: {content}"
@@ -61,8 +60,6 @@ def one_line(text: str) -> str:
     return _HEADING.sub("", _EVENT.sub("‹", _BLANKS.sub(" ", text).strip()))
 
 
-def _format_days(memory: MemoryUnit, ended_at: datetime | None, zone: tzinfo | None) -> str:
-    first, last = memory.added, ended_at or memory.end_time or memory.added
-    if zone is not None:
-        first, last = first.astimezone(zone), last.astimezone(zone)
-    return spell_span(first.date(), last.date())
+def _format_days(memory: MemoryUnit, ended_at: datetime | None) -> str:
+    last = ended_at or memory.end_time or memory.added
+    return spell_span(memory.added.date(), last.date())

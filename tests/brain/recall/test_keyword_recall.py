@@ -55,7 +55,7 @@ def whys(outcome: KeywordRecallResult) -> dict[str, str]:
 def test_a_memory_comes_by_its_keyword_with_the_reason():
     (found,) = hear(keyed("the storm", "fog", "gale"), said="Such a Gale!").mentioned
 
-    assert (found.way, found.key) == (RecallWay.KEYWORD, "gale")
+    assert found.way is RecallWay.KEYWORD
     assert found.because == Reason(kind=ReasonKind.KEY, values={"key": "gale", "before": 0})
 
 
@@ -104,7 +104,7 @@ def test_a_memory_stays_for_its_duration_and_a_session_for_one_turn():
     third = hear(*held, said="hm", at=turn(3), state=second.state, pool=pool)
 
     assert [names(each) for each in (first, second, third)] == [["tea", "fog"], ["fog"], []]
-    assert [(each.way, each.key) for each in second.mentioned] == [(RecallWay.ACTIVE, "")]
+    assert [each.way for each in second.mentioned] == [RecallWay.ACTIVE]
 
 
 def test_being_brought_up_does_not_end_its_stay():
@@ -131,7 +131,7 @@ def test_an_edited_memory_is_heard_by_its_new_keywords():
 def test_people_and_places_come_by_their_whole_name(category: MemoryType, said: str, received: bool):
     outcome = hear(memory("Anna Berg", category=category), said=said)
 
-    assert [(each.way, each.key) for each in outcome.mentioned] == ([(RecallWay.TITLE, "Anna Berg")] if received else [])
+    assert [each.way for each in outcome.mentioned] == ([RecallWay.TITLE] if received else [])
 
 
 def test_names_count_in_the_message_alone():
@@ -188,7 +188,7 @@ def test_it_goes_into_the_prompt_as_its_type_says():
     anna = memory("Anna", category=MemoryType.PERSON, position_index=2, priority=4)
     person, ball = hear(session("ball", "tea", relevance=1, priority=0), anna, said="Anna had tea").mentioned[::-1]
 
-    one, other = build_recollection(person, dates=True), build_recollection(ball, dates=True)
+    one, other = (build_recollection(each, dates=True, session_depth=3) for each in (person, ball))
 
     assert (one.text, one.position_index, one.way, one.score) == ("Anna: About Anna.", 2, RecallWay.TITLE, 4)
     assert (other.text, other.position_index) == ("**ball** (Thursday, November 12th, 2026): We talked.", 3)
