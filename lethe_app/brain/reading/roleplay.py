@@ -6,7 +6,7 @@ import re
 from functools import partial
 
 from lethe_app.brain.text.sentences import FIRST_PERSON_WORD
-from lethe_app.brain.vocabulary.common_words import RELATIVE_WORDS, TIME_WORDS
+from lethe_app.brain.vocabulary.common_words import TIME_WORDS
 from lethe_app.brain.vocabulary.verbs import BASE_VERBS
 from lethe_app.language_tables import LazySet, lazy_words, load_words, table_pattern, table_words
 from lethe_app.retrieval.query_terms import WORD, fold
@@ -25,7 +25,7 @@ _ASIDE = re.compile(
     r"\b(?:btw|by the way|irl|in real life|real talk|ooc|out of character|for real though|in reality)\b", re.IGNORECASE
 )
 _KIN_IN_STORIES = lazy_words("kin_in_stories")
-_EVERYDAY_WORDS = LazySet(lambda: (RELATIVE_WORDS - _KIN_IN_STORIES) | load_words("everyday_life"))
+_EVERYDAY_WORDS = LazySet(lambda: (load_words("relatives") - load_words("kin_in_stories")) | load_words("everyday_life"))
 """Words of everyday life that are rare in roleplay scenes."""
 
 

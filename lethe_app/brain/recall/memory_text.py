@@ -24,13 +24,7 @@ _TITLED_TYPES = _DATED_TYPES | {MemoryType.LOCATION, MemoryType.PERSON, MemoryTy
 """Types of memories whose day, and whose name, is shown."""
 
 
-def format_memory(
-    memory: MemoryUnit,
-    *,
-    dates: bool,
-    has_heading: bool = False,
-    ended_at: datetime | None = None,
-) -> str:
+def format_memory(memory: MemoryUnit, *, dates: bool, has_heading: bool = False, ended_at: datetime | None = None) -> str:
     """Return the memory as prompt text with macros unexpanded. Its own words cannot start a heading or a system event.
 
     `dates`: whether the persona wants dates with sessions. With `has_heading` its name is a heading above it. `ended_at` is
