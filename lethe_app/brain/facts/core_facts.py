@@ -23,29 +23,18 @@ KEYED_WEIGHT, CLOSE_RELATION_WEIGHT, QUOTED_WEIGHT = 1.5, 2.0, 0.8
 words.
 """
 _IS_QUOTED = re.compile(r"(?:Asked “[^”]*”, )?[^:“]{1,60}? said(?: on [^:]+)?: “")
-_WEIGHTS = {
-    FactKind.IDENTITY: 6.0,
-    FactKind.PEOPLE: 5.0,
-    FactKind.HEALTH: 5.0,
-    FactKind.HOME: 4.0,
-    FactKind.WORK: 4.0,
-    FactKind.PLAN: 3.0,
-    FactKind.EVENT: 2.0,
-    FactKind.OTHER: 1.5,
-    FactKind.TASTE: 1.0,
+_KINDS = {
+    FactKind.IDENTITY: (6.0, 0.20),
+    FactKind.PEOPLE: (5.0, 0.25),
+    FactKind.HEALTH: (5.0, 0.15),
+    FactKind.HOME: (4.0, 0.12),
+    FactKind.WORK: (4.0, 0.12),
+    FactKind.PLAN: (3.0, 0.15),
+    FactKind.EVENT: (2.0, 0.12),
+    FactKind.OTHER: (1.5, 0.12),
+    FactKind.TASTE: (1.0, 0.12),
 }
-_SHARES = {
-    FactKind.IDENTITY: 0.20,
-    FactKind.PEOPLE: 0.25,
-    FactKind.HEALTH: 0.15,
-    FactKind.HOME: 0.12,
-    FactKind.WORK: 0.12,
-    FactKind.PLAN: 0.15,
-    FactKind.EVENT: 0.12,
-    FactKind.OTHER: 0.12,
-    FactKind.TASTE: 0.12,
-}
-"""Maximum share of the budget for each kind in the first round."""
+"""Weight of each kind, and its maximum share of the budget in the first round."""
 _SHARE_FACTORS = (1.0, 1.5, math.inf)
 """Factors of the shares in successive rounds, which distribute the budget left by other kinds."""
 _LASTING_KINDS = frozenset({FactKind.IDENTITY, FactKind.PEOPLE, FactKind.HEALTH, FactKind.HOME, FactKind.WORK})
@@ -67,7 +56,7 @@ def calculate_rank(fact: ExtractedFact, now: datetime) -> float:
     was last said.
     """
     kind = kind_at(fact, now)
-    weight = _WEIGHTS[kind] * (KEYED_WEIGHT if fact.key else QUOTED_WEIGHT if _IS_QUOTED.match(fact.fact) else 1.0)
+    weight = _KINDS[kind][0] * (KEYED_WEIGHT if fact.key else QUOTED_WEIGHT if _IS_QUOTED.match(fact.fact) else 1.0)
     if kind is FactKind.PEOPLE and _CLOSE_RELATION.search(f"{fact.key} {fact.fact}"):
         weight *= CLOSE_RELATION_WEIGHT
     return (
@@ -104,7 +93,7 @@ def select_core_facts(
             kind, size = kind_at(fact, now), token_counts[fact.guid]
             if fact.guid in chosen or size > remaining_tokens:
                 continue
-            if not fact.pinned and used_tokens[kind] + size > share_factor * _SHARES[kind] * budget_tokens:
+            if not fact.pinned and used_tokens[kind] + size > share_factor * _KINDS[kind][1] * budget_tokens:
                 continue
             remaining_tokens -= size
             used_tokens[kind] += size

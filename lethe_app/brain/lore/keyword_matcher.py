@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from time import thread_time
 from typing import NamedTuple
@@ -19,6 +19,7 @@ from lethe_app.brain.vocabulary.normalize import (
     CHARACTER_KINDS,
     CharacterKind,
     boundary_kinds,
+    equal_signs,
     normalize_quotes,
     normalize_text,
 )
@@ -225,51 +226,23 @@ def find_spans(keyword: Keyword, text: str) -> list[Span]:
     expression = parse_expression(keyword.text.strip())
     if expression is not None:
         return find_matches(expression, text)
-    folded_keyword = normalize_text(keyword.text, keep_case=keyword.case_sensitive)
-    return _find_word_spans(folded_keyword, keyword, text) if folded_keyword else []
+    folded = normalize_text(keyword.text, keep_case=keyword.case_sensitive)
+    if not folded:
+        return []
+    pattern = regex.compile("".join(map(_spellings, folded)), 0 if keyword.case_sensitive else regex.IGNORECASE)
+    spans: list[Span] = [match.span() for match in pattern.finditer(text)]
+    return [span for span in spans if not keyword.whole_word or _is_whole_word(folded, text, *span)]
 
 
-def _find_word_spans(folded_keyword: str, keyword: Keyword, text: str) -> list[Span]:
-    folded, origins = _fold_with_origins(text, keep_case=keyword.case_sensitive)
-    found: list[Span] = []
-    start = folded.find(folded_keyword)
-    while start >= 0:
-        end = start + len(folded_keyword)
-        if not keyword.whole_word or _is_whole_word(folded_keyword, folded, start, end):
-            found.append((origins[start][0], origins[end - 1][1]))
-            start = folded.find(folded_keyword, end)
-        else:
-            start = folded.find(folded_keyword, start + 1)
-    return found
+def _spellings(character: str) -> str:
+    """Return a pattern of the ways in which a text may write a character of a normalised keyword."""
+    if character == " ":
+        return r"\s+"
+    signs = {character, unicodedata.normalize("NFD", character), *equal_signs(character)}
+    return f"(?:{'|'.join(map(regex.escape, signs))})"
 
 
-def _is_whole_word(folded_keyword: str, folded: str, start: int, end: int) -> bool:
+def _is_whole_word(folded_keyword: str, text: str, start: int, end: int) -> bool:
     front, back = boundary_kinds(folded_keyword)
-    before = CHARACTER_KINDS[folded[start - 1]] if start else CHARACTER_KINDS[" "]
-    after = CHARACTER_KINDS[folded[end]] if end < len(folded) else CHARACTER_KINDS[" "]
+    before, after = CHARACTER_KINDS[text[start - 1] if start else " "], CHARACTER_KINDS[text[end] if end < len(text) else " "]
     return not (front and before is front) and not (back and after is back)
-
-
-def _fold_with_origins(text: str, *, keep_case: bool) -> tuple[str, list[Span]]:
-    """Return the folded text, and for each of its characters the source range in the original text."""
-    folded: list[str] = []
-    origins: list[Span] = []
-    for start, end in _character_spans(text):
-        piece = text[start:end]
-        plain = normalize_text(piece, keep_case=keep_case)
-        if not plain and piece.isspace() and (not folded or folded[-1] != " "):
-            plain = " "
-        elif not plain:
-            continue
-        folded += plain
-        origins += [(start, end)] * len(plain)
-    return "".join(folded), origins
-
-
-def _character_spans(text: str) -> Iterator[Span]:
-    """Yield the range of each character with its combining marks."""
-    start = 0
-    for position in range(1, len(text) + 1):
-        if position == len(text) or not unicodedata.category(text[position]).startswith("M"):
-            yield start, position
-            start = position
