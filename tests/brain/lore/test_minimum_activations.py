@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -21,21 +20,8 @@ def court(*more: object, **fields: object):
     return world(*map(entry, COURT), *more, **{"scan_depth": 1, **fields})
 
 
-def test_without_minimum_activations_nothing_is_searched_farther_back():
-    assert names(evaluate_worlds(court(), said=window("Well?", *TALK))) == []
-
-
-@pytest.mark.parametrize(("least", "active"), [(1, {"king"}), (2, {"king", "queen"}), (3, {"king", "queen", "page"})])
-def test_it_looks_back_until_as_many_are_active(least: int, active: set[str]):
-    assert set(names(evaluate_worlds(court(min_activations=least), said=window("Well?", *TALK)))) == active
-
-
 def test_the_bench_is_told_where_the_word_was_said():
     assert one(evaluate_worlds(court(min_activations=1), said=window("Well?", *TALK))).message_index == 2
-
-
-def test_where_enough_are_active_it_does_not_look_back():
-    assert names(evaluate_worlds(court(min_activations=1), said=window("The fool?", *TALK))) == ["fool"]
 
 
 def test_it_looks_no_farther_than_it_may():
