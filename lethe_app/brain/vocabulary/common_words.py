@@ -1,4 +1,4 @@
-"""Word lists for salience, keywords and titles: filler words, feelings, life events, relatives, times; and lists of the user."""
+"""Word lists: filler words, feelings, life events, relatives and times for summaries, and those that the user may add to."""
 
 from __future__ import annotations
 
