@@ -19,7 +19,7 @@ from lethe_app.llm.models import bundled
 from lethe_app.llm.models.gguf_model import describe_model
 from tests.bench.report import Measured
 from tests.homes import Personas, write_personas
-from tests.llm.model_files import file_at
+from tests.llm.model_files import load_engine
 
 Result = TypeVar("Result")
 HERE = Path(__file__).parent
@@ -59,9 +59,7 @@ def starter_model() -> Path:
 
 def starter_engine(options: LoadOptions) -> LlamaEngine:
     """The engine of the program with the starter model, in this process."""
-    engine = LlamaEngine()
-    engine.load(file_at(starter_model()), options, lambda _fraction: None)
-    return engine
+    return load_engine(starter_model(), options)
 
 
 async def with_embedder(work: Callable[[Any], Awaitable[Result]], *, by_meaning: bool = True) -> Result:

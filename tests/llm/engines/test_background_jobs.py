@@ -16,9 +16,8 @@ from lethe_app.domain.model import LoadOptions, ModelFile, StopReason, Usage
 from lethe_app.domain.presets import SamplerPreset
 from lethe_app.errors import ModelError, ModelOutOfMemory, PromptTooLong
 from lethe_app.llm.client import ModelClient
-from lethe_app.llm.engines.llama import LlamaEngine
 from lethe_app.llm.protocol import Chunk, Done, Generate, PrefillProgress, RequestPriority
-from tests.llm.model_files import file_at
+from tests.llm.model_files import load_engine
 
 SAMPLER = SamplerPreset(name="test", temperature=0)
 TITLE = json.dumps({"type": "object", "properties": {"title": {"type": "string", "maxLength": 30}}, "required": ["title"]})
@@ -31,11 +30,15 @@ async def load(client: ModelClient, path: Path, **options: int) -> None:
     await client.load(file, LoadOptions(**options), lambda _fraction: None)  # type: ignore[arg-type]
 
 
-async def hear(client: ModelClient, prompt: str, most: int = 100, **wishes: object) -> tuple[str, Usage]:
+async def hear(
+    client: ModelClient, prompt: str, most: int = 100, on_prefill: Callable[[], None] = lambda: None, **wishes: object
+) -> tuple[str, Usage]:
     text, usage = "", Usage()
     async with aclosing(client.generate(prompt, SAMPLER, most, **wishes)) as reports:  # type: ignore[arg-type]
         async for report in reports:
-            if isinstance(report, Chunk):
+            if isinstance(report, PrefillProgress):
+                on_prefill()
+            elif isinstance(report, Chunk):
                 text += report.text
             elif isinstance(report, Done):
                 usage = report.usage
@@ -45,20 +48,8 @@ async def hear(client: ModelClient, prompt: str, most: int = 100, **wishes: obje
 async def begun(client: ModelClient, prompt: str, **wishes: object) -> asyncio.Task[tuple[str, Usage]]:
     """A quiet job that is certainly running: its first report came."""
     running = asyncio.Event()
-
-    async def work() -> tuple[str, Usage]:
-        text, usage = "", Usage()
-        async with aclosing(client.generate(prompt, SAMPLER, 500, priority=RequestPriority.BACKGROUND, **wishes)) as reports:  # type: ignore[arg-type]
-            async for report in reports:
-                if isinstance(report, PrefillProgress):
-                    running.set()
-                elif isinstance(report, Chunk):
-                    text += report.text
-                elif isinstance(report, Done):
-                    usage = report.usage
-        return text, usage
-
-    task = asyncio.create_task(work())
+    work = hear(client, prompt, 500, running.set, priority=RequestPriority.BACKGROUND, **wishes)
+    task = asyncio.create_task(work)
     await running.wait()
     return task
 
@@ -270,8 +261,7 @@ async def test_quiet_work_goes_on_after_a_rest(starter: ModelClient):
 def test_without_memory_for_it_quiet_work_is_refused_and_the_chat_lives_on(
     starter_model: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    engine = LlamaEngine()
-    engine.load(file_at(starter_model), LoadOptions(context=512), lambda _fraction: None)
+    engine = load_engine(starter_model, LoadOptions(context=512))
     room = psutil.virtual_memory()
     monkeypatch.setattr(psutil, "virtual_memory", lambda: room._replace(available=1_000_000))
 
@@ -288,8 +278,7 @@ def test_without_memory_for_it_quiet_work_is_refused_and_the_chat_lives_on(
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere all of the cache is in memory from the start")
 def test_quiet_work_leaves_room_for_the_rest_of_the_chat(starter_model: Path, monkeypatch: pytest.MonkeyPatch):
     """512 tokens of the starter model's cache are 12 MB, the logits of a batch 25 MB; the chat's 4096 tokens are 94 MB."""
-    engine = LlamaEngine()
-    engine.load(file_at(starter_model), LoadOptions(context=4096, background_context=512, batch=128), lambda _fraction: None)
+    engine = load_engine(starter_model, LoadOptions(context=4096, background_context=512, batch=128))
     room = psutil.virtual_memory()
     monkeypatch.setattr(psutil, "virtual_memory", lambda: room._replace(available=80_000_000))
 

@@ -18,7 +18,7 @@ from lethe_app.errors import ModelError, ModelMissing, ModelUnreadable, PromptTo
 from lethe_app.llm.engines.llama import LlamaEngine, TextThrottle
 from lethe_app.llm.kv_cache.diff import common_prefix_length
 from lethe_app.llm.protocol import Generate
-from tests.llm.model_files import file_at
+from tests.llm.model_files import file_at, load_engine
 
 GREEDY = SamplerPreset(name="greedy", temperature=0)
 QUESTION = "<|im_start|>user\nWhat is the capital of France?<|im_end|>\n<|im_start|>assistant\n"
@@ -26,8 +26,7 @@ QUESTION = "<|im_start|>user\nWhat is the capital of France?<|im_end|>\n<|im_sta
 
 @pytest.fixture(scope="module")
 def engine(starter_model: Path) -> Iterator[LlamaEngine]:
-    engine = LlamaEngine()
-    engine.load(file_at(starter_model), LoadOptions(context=4096), lambda _fraction: None)
+    engine = load_engine(starter_model, LoadOptions(context=4096))
     yield engine
     engine.close()
 
@@ -76,8 +75,7 @@ def test_only_what_is_new_is_evaluated(engine: LlamaEngine):
 def test_a_reused_cache_says_the_same_as_a_fresh_one(engine: LlamaEngine, starter_model: Path):
     ask(engine, QUESTION.replace("France", "Spain"))
     reused, usage = ask(engine, QUESTION)
-    fresh_engine = LlamaEngine()
-    fresh_engine.load(file_at(starter_model), LoadOptions(context=4096), lambda _fraction: None)
+    fresh_engine = load_engine(starter_model, LoadOptions(context=4096))
 
     fresh, _usage = ask(fresh_engine, QUESTION)
     fresh_engine.close()
@@ -199,8 +197,7 @@ def test_a_prompt_beyond_the_context_is_refused(engine: LlamaEngine):
 
 
 def test_a_reply_ends_where_the_context_ends(starter_model: Path):
-    small = LlamaEngine()
-    small.load(file_at(starter_model), LoadOptions(context=256), lambda _fraction: None)
+    small = load_engine(starter_model, LoadOptions(context=256))
     story = "<|im_start|>user\nTell me a very long story.<|im_end|>\n<|im_start|>assistant\n" + "Once upon a time. " * 40
 
     _text, usage = ask(small, story, max_tokens=2000)
@@ -221,8 +218,7 @@ def test_emoji_and_other_scripts_arrive_as_whole_characters(engine: LlamaEngine)
 
 @pytest.mark.parametrize("kv_type", ["q8_0", "q4_0"])
 def test_a_quantised_cache_still_answers(starter_model: Path, kv_type: str):
-    engine = LlamaEngine()
-    engine.load(file_at(starter_model), LoadOptions(context=512, kv_type=kv_type), lambda _fraction: None)
+    engine = load_engine(starter_model, LoadOptions(context=512, kv_type=kv_type))
 
     text, _usage = ask(engine, QUESTION)
     engine.close()
@@ -277,8 +273,7 @@ def test_text_is_handed_on_once_per_frame_and_none_is_lost():
 
 @pytest.mark.parametrize(("batch", "computed_at_once"), [(512, 128), (128, 128), (64, 64)])
 def test_on_the_processor_large_batches_are_computed_in_parts(starter_model: Path, batch: int, computed_at_once: int):
-    engine = LlamaEngine()
-    engine.load(file_at(starter_model), LoadOptions(context=1024, batch=batch), lambda _fraction: None)
+    engine = load_engine(starter_model, LoadOptions(context=1024, batch=batch))
     context = engine._require_loaded()[0].context
 
     sizes = llama_cpp.llama_n_batch(context), llama_cpp.llama_n_ubatch(context)

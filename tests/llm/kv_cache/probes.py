@@ -14,7 +14,7 @@ from lethe_app.llm.engines.llama import LlamaEngine
 from lethe_app.llm.kv_cache.cache import KvCache
 from lethe_app.llm.kv_cache.staging import SEQUENCE, STAGING
 from lethe_app.llm.protocol import Generate, StateLocation
-from tests.llm.model_files import file_at
+from tests.llm.model_files import load_engine
 
 GREEDY = SamplerPreset(name="greedy", temperature=0)
 NOISE = 0.01
@@ -40,19 +40,12 @@ def silent(_done: int, _total: int) -> None:
     """Hear nothing."""
 
 
-def loaded(path: Path, options: LoadOptions) -> LlamaEngine:
-    """Return an engine with that model."""
-    engine = LlamaEngine()
-    engine.load(file_at(path), options, lambda _fraction: None)
-    return engine
-
-
 def opening(path: Path, options: LoadOptions) -> Iterator[Opening]:
     """Loads that model, or another one; everything opened is closed in the end."""
     opened: list[LlamaEngine] = []
 
     def load(options: LoadOptions = options, path: Path = path) -> LlamaEngine:
-        opened.append(loaded(path, options))
+        opened.append(load_engine(path, options))
         return opened[-1]
 
     yield load

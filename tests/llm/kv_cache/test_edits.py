@@ -17,7 +17,8 @@ from lethe_app.llm.kv_cache import staging
 from lethe_app.llm.kv_cache.cache import KvCache, ReuseOptions
 from lethe_app.llm.kv_cache.edits import MAX_SEAMS, Seam
 from lethe_app.llm.protocol import Generate, RequestPriority
-from tests.llm.kv_cache.probes import GREEDY, NOISE, STORY, agrees, divergence, loaded, next_word, silent
+from tests.llm.kv_cache.probes import GREEDY, NOISE, STORY, agrees, divergence, next_word, silent
+from tests.llm.model_files import load_engine
 from tests.sweep import BOTH_MODELS
 
 
@@ -50,7 +51,7 @@ class Table:
 
 @pytest.fixture(scope="module")
 def table(chat_model: Path) -> Iterator[Table]:
-    engine = loaded(chat_model, LoadOptions(context=640, batch=64, threads=1))
+    engine = load_engine(chat_model, LoadOptions(context=640, batch=64, threads=1))
     yield Table(engine)
     engine.close()
 
