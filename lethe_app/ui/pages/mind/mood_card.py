@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
 from PySide6.QtGui import QMouseEvent, QWheelEvent
@@ -100,8 +101,6 @@ class MoodSlider(QSlider):
 class MoodRow(QWidget):
     """Row of a mood dimension: name, adjective, slider, and the cause of the last change."""
 
-    value_chosen = Signal(str, float)
-
     def __init__(self, theme: Theme, dimension: MoodDimension, colour_index: int) -> None:
         super().__init__()
         self._theme, self.dimension, self._colour_index = theme, dimension, colour_index
@@ -112,7 +111,7 @@ class MoodRow(QWidget):
         self.slider = MoodSlider(theme)
         self.slider.setAccessibleName(dimension.title)
         self.title_label.setBuddy(self.slider)
-        self.slider.value_chosen.connect(lambda value: self.value_chosen.emit(self.dimension.id, value))
+        theme.changed.connect(self.apply_theme)
         head = build_row(self.title_label, 1, self.adjective_label, spacing=SPACE_3)
         build_column(head, self.slider, self.cause_label, spacing=SPACE_1, parent=self)
         self.show_dimension(dimension)
@@ -202,11 +201,5 @@ class MoodCard(QFrame):
         fill_layout(self._rows_column, self.rows.values())
         # Qt's tab order is the order of creation, and these rows are created after the widgets below them.
         chain_focus(self.enable_for_all_button, *(row.slider for row in self.rows.values()))
-        for row in self.rows.values():
-            row.value_chosen.connect(self.mood_chosen)
-
-    def apply_theme(self) -> None:
-        """Apply the theme's colours."""
-        for row in self.rows.values():
-            row.apply_theme()
-        self.plot.update()
+        for dimension_id, row in self.rows.items():
+            row.slider.value_chosen.connect(partial(self.mood_chosen.emit, dimension_id))

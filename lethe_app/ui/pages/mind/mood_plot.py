@@ -36,6 +36,7 @@ class MoodPlot(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setMouseTracking(True)
         self.setAccessibleName(self.tr("Mood over time"))
+        theme.changed.connect(self.update)
 
     def show_history(self, dimensions: Sequence[MoodDimension], samples: Sequence[MoodSample]) -> None:
         """Show samples, which must be in chronological order."""

@@ -174,7 +174,6 @@ class MindPage(ReloadingPage):
         services, tasks, preferences = self._services, self._context.tasks, self._services.preferences
         self.follow(services.moods.changed, services.inner_life.changed, services.sessions.changed)
         self.follow(services.library.changed, services.preferences.changed)
-        self.theme.changed.connect(self.mood_card.apply_theme)
         persona_selector.chosen.connect(self._show_persona)
         self.mood_card.mood_chosen.connect(self._set_mood)
         self.mood_card.moods_check.clicked.connect(self._set_moods_enabled)
