@@ -45,7 +45,7 @@ from lethe_app.ui.pages.mind.reminders import ReminderDialog
 from lethe_app.ui.pages.mind.writings import EntryDialog
 from lethe_app.ui.pages.notebooks.page import NotebookTitleDialog
 from lethe_app.ui.pages.personas.editor import UnsavedChangesDialog
-from lethe_app.ui.pages.sessions.message_actions import InsertMessage
+from lethe_app.ui.pages.sessions.dialogs import InsertMessage
 from lethe_app.ui.pages.worlds.copying import RememberDialog
 from lethe_app.ui.shell.notification import Notification
 from lethe_app.ui.shell.notification_history import NotificationsDialog

@@ -21,7 +21,7 @@ from lethe_app.ui.pages.memories.page import MemoryPage
 from lethe_app.ui.pages.search.page import SearchPage
 from lethe_app.ui.pages.sessions import transcript as transcript_module
 from lethe_app.ui.pages.sessions.detail import FIELDS_BY_PART
-from lethe_app.ui.pages.sessions.message_actions import InsertMessage
+from lethe_app.ui.pages.sessions.dialogs import InsertMessage
 from lethe_app.ui.pages.sessions.page import SessionPage
 from lethe_app.ui.widgets.labels import ElidedLabel
 from tests.ui.form_fields import labels_around

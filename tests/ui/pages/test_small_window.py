@@ -17,7 +17,7 @@ from lethe_app.ui.pages.memories.page import MemoryPage
 from lethe_app.ui.pages.page import Page
 from lethe_app.ui.pages.personas.page import PersonaPage
 from lethe_app.ui.pages.presets.page import PresetPage
-from lethe_app.ui.pages.sessions.message_actions import InsertMessage
+from lethe_app.ui.pages.sessions.dialogs import InsertMessage
 from lethe_app.ui.pages.worlds.page import WorldPage
 from lethe_app.ui.widgets.card_column import CardColumn
 from tests.ui.window_scene import Scene, opened, settled, until

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, cast
 from uuid import UUID
 
@@ -44,6 +45,8 @@ class SessionDetail(DetailPane):
 
     regenerate_requested = Signal(object, object)
     """GUID of the session on display, and the `SessionPart` to regenerate."""
+    message_action_requested = Signal(str, object)
+    """Name of an action as in `list_message_actions`, and the message it applies to, or None."""
 
     def __init__(self, context: PageContext, sessions: SessionService, buttons: CommandButtons) -> None:
         """Create the pane; `buttons` are those of the commands on a session."""
@@ -70,6 +73,10 @@ class SessionDetail(DetailPane):
         titles = list_message_actions()
         self.message_buttons = {name: build_button(titles[name][0]) for name in ("split", "above", "edit", "delete")}
         """Buttons for actions on the selected message, by action name."""
+        for name, button in self.message_buttons.items():
+            request = partial(self.message_action_requested.emit, name)
+            button.clicked.connect(lambda _checked=False, request=request: request(self.transcript.message))
+        self.transcript.action_requested.connect(self.message_action_requested)
         self.tabs = QTabWidget()
         self.tabs.setAccessibleName(self.tr("Conversation"))
         self.tabs.tabBar().setAccessibleName(self.tr("View"))

@@ -15,7 +15,8 @@ from lethe_app.services.sessions.transcript_text import format_transcript
 from lethe_app.ui.core.formatting import format_count, format_message_count, suggest_file_name, truncate_text
 from lethe_app.ui.core.labels.dates import format_date_time
 from lethe_app.ui.core.routes import SearchRoute
-from lethe_app.ui.dialogs.dialogs import ConfirmDialog
+from lethe_app.ui.dialogs.dialogs import ConfirmDialog, TextDialog, run_dialog
+from lethe_app.ui.dialogs.message_details import MessageDetailsDialog
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.environment import PageEnvironment
 from lethe_app.ui.pages.persona_selector import PersonaSelector
@@ -24,7 +25,7 @@ from lethe_app.ui.pages.record_page.page import RecordPage, RecordSpec
 from lethe_app.ui.pages.sessions.columns import build_columns, build_mark_filter, format_part, session_title
 from lethe_app.ui.pages.sessions.commands import PARTS_BY_FIELD, SessionEdits, SessionPageServices
 from lethe_app.ui.pages.sessions.detail import SessionDetail
-from lethe_app.ui.pages.sessions.message_actions import SessionMessageActions
+from lethe_app.ui.pages.sessions.dialogs import InsertMessage
 from lethe_app.ui.pages.sessions.notes import NOTES_FIELD, format_notes
 from lethe_app.ui.widgets.buttons import build_button
 
@@ -32,6 +33,10 @@ MAX_SKIPPED_MESSAGES = 2
 """Messages up to which a session is skipped when facts are extracted from several."""
 FIRST_BATCH_SIZE = 100
 """Sessions shown before all of them are loaded, which takes a while."""
+MESSAGE_TASK = "session dialog"
+"""Key of the task that asks about a message."""
+MAX_QUOTE_LENGTH = 200
+"""Characters of a message that a confirmation quotes."""
 Lines = Sequence[SessionLine]
 SessionDetails = tuple[ChatSession, Mapping[SessionPart, PartRecord], str]
 """Session, who made its parts, and its notes as text."""
@@ -53,14 +58,6 @@ class SessionPage(RecordPage[SessionLine]):
         self.edits = SessionEdits(self, services, self._on_edited)
         menu_commands, detail_commands = self._build_commands()
         self.detail = SessionDetail(context, services.sessions, self.build_command_buttons(*detail_commands))
-        self.message_actions = SessionMessageActions(
-            context,
-            services.sessions,
-            self.edits,
-            self.detail,
-            lambda: self.persona_name,
-            lambda: session_title(self.selected_records[0]),
-        )
         self.search_messages_button = build_button(self.tr("Search messages"), self.search_messages)
         self.search_messages_button.setToolTip(self.tr("Search the messages of all conversations for these words  Enter"))
         self.search_messages_button.hide()
@@ -88,6 +85,7 @@ class SessionPage(RecordPage[SessionLine]):
         self.detail.notes_form.changed.connect(self._on_field_edited)
         self.detail.regenerate_requested.connect(self.edits.regenerate_part)
         self.detail.tabs.currentChanged.connect(lambda _tab: self._load_transcript())
+        self.detail.message_action_requested.connect(self._run_message_action)
 
     def _build_commands(self) -> tuple[list[RecordCommand[SessionLine]], list[RecordCommand[SessionLine]]]:
         """Return the commands of the list, and those beside the session on display."""
@@ -249,6 +247,48 @@ class SessionPage(RecordPage[SessionLine]):
         facts = [await extract(persona_id, UUID(line.guid)) for line in long_enough]
         notice = format_count(sum(facts), self.tr("{n} fact was extracted."), self.tr("{n} facts were extracted."))
         self._context.notifier.notify(notice)
+
+    def _run_message_action(self, action: str, message: UUID | None) -> None:
+        """Run an action on a message of the session on display; without one only insertion is possible, at the end."""
+        session, start_task = self.detail.session, self._context.tasks.start_task
+        if session is None:
+            return
+        if action in {"above", "below"}:
+            is_below = action == "below" and message is not None
+            above = self.detail.transcript.next_message(message) if is_below and message is not None else message
+            start_task(self._ask_and_insert(session.guid, above), key=MESSAGE_TASK)
+        elif message is not None and action == "split":
+            self.edits.split_session(message, session_title(self.selected_records[0]))
+        elif message is not None and action == "open":
+            self._context.open_session(session.guid, message)
+        elif message is not None:
+            start_task(self._ask_and_change(action, message), key=MESSAGE_TASK)
+
+    async def _ask_and_insert(self, guid: UUID, above: UUID | None) -> None:
+        above_text = self.tr("The message is inserted above the selected one, with the date of the one before it.")
+        end_text = self.tr("The message is added at the end, with the date of the last one.")
+        dialog = InsertMessage(self._context.dialog_parent, self.persona_name, above_text if above is not None else end_text)
+        if await run_dialog(dialog):
+            self.edits.insert_message(guid, dialog.entered_text, by_user=dialog.user_radio.isChecked(), above=above)
+
+    async def _ask_and_change(self, action: str, message_id: UUID) -> None:
+        """Show the details of a message, or change or delete it after asking."""
+        message, parent = await self._services.sessions.message(message_id), self._context.dialog_parent
+        author = message.speaker_name or self.tr("unknown speaker")
+        if action == "details":
+            await run_dialog(MessageDetailsDialog(parent, message))
+        elif action == "edit":
+            title = self.tr("Edit message by {name}").format(name=author)
+            dialog = TextDialog(parent, title, self.tr("Save changes"), self.tr("Message text"), message.content)
+            if await run_dialog(dialog) and dialog.entered_text != message.content:
+                self.edits.edit_message(message, dialog.entered_text)
+        else:
+            quote = truncate_text(" ".join(message.content.split()), MAX_QUOTE_LENGTH)
+            button = self.tr("Delete message by {name}").format(name=author)
+            if await run_dialog(ConfirmDialog(parent, self.tr("Delete this message?"), quote, button)):
+                transcript = self.detail.transcript
+                transcript.select_message(transcript.next_message(message.id))  # where the reader is when it is gone
+                self.edits.delete_message(message)
 
     def _confirm_deletion(self, lines: Lines) -> ConfirmDialog:
         title, count = truncate_text(session_title(lines[0])), format_message_count(sum(line.messages for line in lines))
