@@ -10,10 +10,10 @@ import gc
 import time
 from collections.abc import Callable
 
-from PySide6.QtCore import QEvent, QObject, QTimerEvent
-from PySide6.QtGui import QGuiApplication, QWindow
+from PySide6.QtCore import QObject, QTimerEvent
 
 from lethe_app.heap import forget_source_lines, release_unused_memory
+from lethe_app.ui.core.input_watch import InputWatch
 
 CHECK_INTERVAL_MS = 40
 """Milliseconds between two checks: so few that what other threads allocate in between is collected in a few milliseconds."""
@@ -41,14 +41,6 @@ RELEASE_IDLE_S = 10.0
 """Seconds without input before unused memory is returned to the operating system, which takes some milliseconds."""
 RELEASE_INTERVAL_S = 20.0
 """Seconds between two returns of memory while the window is idle: background work frees some in between."""
-INPUT_EVENTS = {
-    QEvent.Type.KeyPress,
-    QEvent.Type.MouseButtonPress,
-    QEvent.Type.MouseMove,
-    QEvent.Type.Wheel,
-    QEvent.Type.TouchBegin,
-}
-"""Events that count as input of the user."""
 
 
 class GarbageCollector(QObject):
@@ -65,12 +57,8 @@ class GarbageCollector(QObject):
         self._last_frozen_check_at = -FROZEN_CHECK_INTERVAL_S
         self._last_release_at = -RELEASE_INTERVAL_S
         self._quiet_checks = 0
-        self._watched_window: QWindow | None = None
-        application = QGuiApplication.instance()
-        assert isinstance(application, QGuiApplication)
-        self._application = application
-        application.focusWindowChanged.connect(self._watch_window)
-        self._watch_window(application.focusWindow())
+        self._input_watch = InputWatch(self)
+        self._input_watch.active.connect(self._on_input)
         gc.disable()
         self._timer = self.startTimer(CHECK_INTERVAL_MS)
 
@@ -139,23 +127,14 @@ class GarbageCollector(QObject):
             gc.freeze()
             self._frozen_count = gc.get_freeze_count()
 
-    def _watch_window(self, window: QWindow | None) -> None:
-        """Follow the input to the focused window: dialogs and menus are windows of their own."""
+    def _on_input(self) -> None:
         self._last_input_at = time.monotonic()
-        if window is not self._watched_window and window is not None:
-            window.installEventFilter(self)
-            self._watched_window = window
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if event.type() in INPUT_EVENTS:
-            self._last_input_at = time.monotonic()
-            self._check_often()
-        return False
+        self._check_often()
 
     def close(self) -> None:
         """Collect all remaining garbage in this thread and enable automatic collection again."""
         self.killTimer(self._timer)
-        self._application.focusWindowChanged.disconnect(self._watch_window)
+        self._input_watch.close()
         gc.unfreeze()
         gc.collect()
         gc.enable()
