@@ -17,18 +17,16 @@ from lethe_app.ui.controllers.appearance import AppearanceController
 from lethe_app.ui.controllers.background_activity import BackgroundActivityController
 from lethe_app.ui.controllers.controller import Controller
 from lethe_app.ui.controllers.conversation.drafts import DraftStore
-from lethe_app.ui.controllers.conversation.earlier_sessions import EarlierSessionsLine
 from lethe_app.ui.controllers.conversation.group import GroupController
 from lethe_app.ui.controllers.conversation.message_changes import MessageChanges
 from lethe_app.ui.controllers.conversation.replies import ReplyController
 from lethe_app.ui.controllers.conversation.reply_offers import (
-    FeedbackController,
     LongConversationHint,
     ToolPermissionController,
     UnansweredController,
 )
-from lethe_app.ui.controllers.conversation.session_commands import SessionCommands, SessionEnd
-from lethe_app.ui.controllers.conversation.sessions import SessionController
+from lethe_app.ui.controllers.conversation.session_lines import EarlierSessionsLine, SessionEnd
+from lethe_app.ui.controllers.conversation.sessions import SessionCommands, SessionController
 from lethe_app.ui.controllers.conversation.shown_session import ShownSession
 from lethe_app.ui.controllers.dictation.controller import DictationController
 from lethe_app.ui.controllers.erasure import ErasureController
@@ -141,7 +139,6 @@ class WindowController(QObject):
         self.unanswered = self._create(UnansweredController)
         self.session_end = self._create(SessionEnd)
         self.tool_permissions = self._create(ToolPermissionController)
-        self._create(FeedbackController)
         self.speech = self._create(SpeechController)
         self.dictation_controller.speech_started.connect(self.speech.stop_speaking)
         self.dictation_controller.is_output_playing = lambda: self.speech.is_speaking

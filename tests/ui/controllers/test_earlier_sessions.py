@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lethe_app.ui.controllers.conversation.earlier_sessions import INCLUDE, LEAVE_OUT, SETTING
+from lethe_app.ui.controllers.conversation.session_lines import INCLUDE, LEAVE_OUT, SETTING
 from lethe_app.ui.pages.settings.page import SettingsPage
 from lethe_app.ui.transcript.painting.link_line import LinkLine
 from tests.ui.window_scene import Scene, opened, until

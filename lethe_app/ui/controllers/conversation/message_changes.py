@@ -1,4 +1,4 @@
-"""Edit and delete messages, show their details, and undo and redo such changes by notification or by keys."""
+"""Edit, delete and rate messages, show their details, and undo and redo changes by notification or by keys."""
 
 from __future__ import annotations
 
@@ -10,16 +10,20 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence, QShortcut
 
+from lethe_app.domain.agent_runs import ReplyRating
 from lethe_app.domain.changes import TrashKind
 from lethe_app.domain.chat import Message, Role
 from lethe_app.ui.controllers.controller import Controller
+from lethe_app.ui.core.accessibility import announce
 from lethe_app.ui.core.formatting import truncate_text
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
 from lethe_app.ui.dialogs.message_details import MessageDetailsDialog
+from lethe_app.ui.transcript.model.annotations import format_rating
 
 if TYPE_CHECKING:
     from uuid import UUID
 
+    from lethe_app.services.background.feedback import FeedbackService
     from lethe_app.services.chat.message_editing import MessageEditing
     from lethe_app.services.maintenance.trash import Trash
     from lethe_app.services.sessions.service import SessionService
@@ -46,7 +50,7 @@ class MessageChange:
 
 
 class MessageChanges(Controller):
-    """Stores the edits made in the transcript, opens the details of a message, and moves messages to the trash.
+    """Stores the edits and ratings made in the transcript, opens the details of a message, and moves messages to the trash.
 
     Ctrl+Z undoes and Ctrl+Shift+Z redoes the newest change in the session on display; a text field that can do so itself
     handles the keys first. A restored message appears in its old place, because the transcript follows changes of the session.
@@ -59,12 +63,14 @@ class MessageChanges(Controller):
         sessions: SessionService,
         message_editing: MessageEditing,
         trash: Trash,
+        feedback: FeedbackService,
         shown_session: ShownSession,
         replies: ReplyController,
     ) -> None:
         super().__init__(window)
         self._panes, self._view, self._messages = window.panes, view, view.chat_model
-        self._sessions, self._message_editing, self._trash = sessions, message_editing, trash
+        self._sessions, self._message_editing, self._trash, self._feedback = sessions, message_editing, trash, feedback
+        self._ratings = view.chat_model.annotations.ratings
         self._shown, self._replies = shown_session, replies
         self._made: list[MessageChange] = []
         """Changes that can be undone, newest last."""
@@ -72,6 +78,8 @@ class MessageChanges(Controller):
         view.edited.connect(self._tasks.create_slot(self.edit_message))
         view.details_requested.connect(self._tasks.create_slot(self._show_details, key="details"))
         view.delete_requested.connect(self._tasks.create_slot(self._delete, key="delete"))
+        view.rating_requested.connect(self._tasks.create_slot(self._save_rating))
+        self.follow(self._tasks.create_callback(self._ratings.refresh, key="ratings"), feedback.changed)
         replies.turn_ended.connect(lambda _turn: self._notifier.drop_undoable())
         for keys, slot in (
             (QKeySequence.StandardKey.Undo, self._undo_newest),
@@ -167,6 +175,14 @@ class MessageChanges(Controller):
 
     async def _restore_original(self, original: Message) -> None:
         self._messages.replace_message(await self._message_editing.undo_edit(original))
+
+    async def _save_rating(self, message_id: UUID, rating: str) -> None:
+        await self._feedback.rate_reply(message_id, ReplyRating(rating))
+        await self._ratings.load([message_id])
+        row = self._messages.row_of(message_id)
+        if row is not None:
+            stored = self._messages.annotations_of(row).rating
+            announce(self._view, format_rating(stored) if stored is not None else self.tr("rating removed"))
 
     async def _delete(self, message_id: UUID) -> None:
         message = await self._sessions.message(message_id)

@@ -1,4 +1,4 @@
-"""What is offered around a reply: ratings, permissions of tools, an answer that is missing, and a hint about length."""
+"""What is offered around a reply: permissions of tools, an answer that is missing, and a hint about length."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QFrame, QWidget
 
-from lethe_app.domain.agent_runs import ReplyRating
 from lethe_app.domain.chat import Role
 from lethe_app.services.events import PromptBuilt, ToolPermissionRequested, TurnEvent
 from lethe_app.ui.chat.composer_card import ToolCard
@@ -15,7 +14,6 @@ from lethe_app.ui.chat.memory_card_parts import create_selectable_label
 from lethe_app.ui.controllers.controller import Controller
 from lethe_app.ui.core.accessibility import announce
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3
-from lethe_app.ui.transcript.model.annotations import format_rating
 from lethe_app.ui.transcript.row_layout import AVATAR_COLUMN_WIDTH, COLUMN_MARGIN, MAX_COLUMN_WIDTH
 from lethe_app.ui.widgets.buttons import build_button
 from lethe_app.ui.widgets.layouts import build_row
@@ -23,33 +21,11 @@ from lethe_app.ui.widgets.layouts import build_row
 if TYPE_CHECKING:
     from uuid import UUID
 
-    from lethe_app.services.background.feedback import FeedbackService
     from lethe_app.ui.controllers.conversation.replies import ReplyController
     from lethe_app.ui.controllers.conversation.reply_state import ReplyState
     from lethe_app.ui.controllers.conversation.shown_session import ShownSession
     from lethe_app.ui.shell.main_window import MainWindow
-    from lethe_app.ui.transcript.chat_view import ChatView
     from lethe_app.ui.transcript.model.chat_model import ChatModel
-
-
-class FeedbackController(Controller):
-    """Connects the thumbs of the transcript with the feedback service, once per window."""
-
-    def __init__(self, window: MainWindow, view: ChatView, feedback: FeedbackService) -> None:
-        super().__init__(window)
-        self._view, self._feedback, self._ratings = view, feedback, view.chat_model.annotations.ratings
-        view.rating_requested.connect(
-            lambda message_id, rating: self._tasks.start_task(self._save_rating(message_id, ReplyRating(rating)))
-        )
-        self.follow(self._tasks.create_callback(self._ratings.refresh, key="ratings"), feedback.changed)
-
-    async def _save_rating(self, message_id: UUID, rating: ReplyRating) -> None:
-        await self._feedback.rate_reply(message_id, rating)
-        await self._ratings.load([message_id])
-        row = self._view.chat_model.row_of(message_id)
-        if row is not None:
-            stored = self._view.chat_model.annotations_of(row).rating
-            announce(self._view, format_rating(stored) if stored is not None else self.tr("rating removed"))
 
 
 class ToolPermissionController(Controller):

@@ -1,4 +1,4 @@
-"""Say above the first message which earlier sessions the persona still has in mind, and leave them out on request."""
+"""Lines above and below the messages: which earlier sessions the persona still has in mind, and that the session has ended."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from lethe_app.domain.chat import Role, SessionSummary
 from lethe_app.errors import LetheError
 from lethe_app.services.events import ModelReady
 from lethe_app.ui.controllers.controller import Controller
-from lethe_app.ui.core.formatting import format_session_title, shorten_text
+from lethe_app.ui.core.accessibility import announce
+from lethe_app.ui.core.formatting import format_minutes, format_session_title, shorten_text
 from lethe_app.ui.core.routes import SettingsRoute
 from lethe_app.ui.transcript.painting.link_line import LinkLine
 
@@ -17,8 +18,13 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from lethe_app.composition.app_services import AppServices
+    from lethe_app.services.preferences import Preferences
+    from lethe_app.services.scheduling.loop import Idleness
+    from lethe_app.services.sessions.service import SessionService
+    from lethe_app.services.sessions.timeout import SessionTimeout
     from lethe_app.ui.controllers.conversation.replies import ReplyController
     from lethe_app.ui.controllers.conversation.sessions import SessionController
+    from lethe_app.ui.controllers.conversation.shown_session import ShownSession
     from lethe_app.ui.core.routes import Route
     from lethe_app.ui.shell.main_window import MainWindow
     from lethe_app.ui.transcript.chat_view import ChatView
@@ -29,7 +35,9 @@ LEAVE_OUT, INCLUDE, SETTING = "leave out", "include", "setting"
 
 
 class EarlierSessionsLine(Controller):
-    """Follows the session on display. An archived one has no line, because nothing is generated in it."""
+    """Line above the first message with the earlier sessions that the persona has in mind, which can be left out. An archived
+    session has none, because nothing is generated in it.
+    """
 
     def __init__(
         self,
@@ -123,3 +131,72 @@ class EarlierSessionsLine(Controller):
         await self._show_sessions(session_id)
         if not self._replies.is_busy:
             self._replies.read_ahead()
+
+
+class SessionEnd(Controller):
+    """Line below the last message of a session that has ended. None times out while a message is being edited."""
+
+    def __init__(
+        self,
+        window: MainWindow,
+        view: ChatView,
+        sessions: SessionService,
+        session_timeout: SessionTimeout,
+        preferences: Preferences,
+        idleness: Idleness,
+        shown_session: ShownSession,
+    ) -> None:
+        super().__init__(window)
+        self._chat, self._view = window.chat, view
+        self._sessions, self._session_timeout, self._preferences = sessions, session_timeout, preferences
+        self._shown = shown_session
+        self.ended_line = LinkLine(view.viewport())
+        self.ended_line.linkActivated.connect(lambda _address: self._continue_session())
+        self.follow(self._refresh_state, sessions.changed, preferences.changed)
+        self.follow(self._report_input, idleness.user_active)
+        shown_session.session_changed.connect(lambda *_sessions: self._on_session_changed())
+        view.editor_toggled.connect(self._report_editing)
+
+    def close(self) -> None:
+        """Disconnect from the services."""
+        super().close()
+        self._session_timeout.set_edited_session(None)
+
+    def _on_session_changed(self) -> None:
+        self._report_editing()
+        self._update_widgets(has_ended=False)
+        self._refresh_state()
+
+    def _refresh_state(self) -> None:
+        if self._shown.session_id is not None:
+            self._tasks.start_task(self._check_ended(self._shown.session_id), key="session end")
+
+    async def _check_ended(self, session_id: UUID) -> None:
+        try:
+            has_ended = await self._sessions.has_ended(session_id)
+        except LetheError:
+            return  # deleted meanwhile; another one is about to be shown
+        if session_id != self._shown.session_id:
+            return
+        if has_ended and not self.ended_line.isVisibleTo(self._view):
+            minutes = self._preferences.current.rotation_minutes
+            text = self.tr("This conversation ended after {time} of inactivity").format(time=format_minutes(minutes))
+            self.ended_line.show_pieces((text, ""), (" · ", ""), (self.tr("Continue"), "continue"))
+            announce(self.ended_line, self.ended_line.plain_text)
+        self._update_widgets(has_ended=has_ended)
+
+    def _update_widgets(self, *, has_ended: bool) -> None:
+        self._view.set_footer(self.ended_line if has_ended else None)
+        self._chat.composer.set_ended(is_ended=has_ended)
+
+    def _report_input(self) -> None:
+        if self._shown.session_id is not None and not self._chat.is_covered:
+            self._session_timeout.note_input(self._shown.session_id)
+
+    def _report_editing(self) -> None:
+        self._session_timeout.set_edited_session(self._shown.session_id if self._view.editor is not None else None)
+
+    def _continue_session(self) -> None:
+        if self._shown.session_id is not None:
+            self._chat.focus_composer()
+            self._tasks.start_task(self._sessions.reopen(self._shown.session_id))

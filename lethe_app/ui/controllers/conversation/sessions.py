@@ -1,4 +1,4 @@
-"""Open and start sessions, and keep the one on display up to date."""
+"""Open, start, end, delete and export sessions, and keep the one on display up to date."""
 
 from __future__ import annotations
 
@@ -10,12 +10,17 @@ from uuid import UUID
 from lethe_app.errors import LetheError
 from lethe_app.ui.controllers.controller import Controller
 from lethe_app.ui.core.accessibility import announce, is_screen_reader_active
+from lethe_app.ui.core.file_transfers import open_folder
+from lethe_app.ui.core.formatting import format_message_count, suggest_file_name, truncate_text
+from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
+from lethe_app.ui.dialogs.files import ask_where_to_save
 from lethe_app.ui.transcript.markdown.blocks import strip_formatting
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lethe_app.domain.chat import ChatSession
+    from lethe_app.services.personas.card_export import CardExport
     from lethe_app.services.preferences import Preferences
     from lethe_app.services.sessions.editing import SessionEditing, SessionsChanged
     from lethe_app.services.sessions.service import SessionService
@@ -23,6 +28,10 @@ if TYPE_CHECKING:
     from lethe_app.ui.controllers.conversation.shown_session import ShownSession
     from lethe_app.ui.controllers.persona_directory import PersonaDirectory
     from lethe_app.ui.shell.main_window import MainWindow
+    from lethe_app.ui.shell.sidebar_model import SessionRow
+
+MAX_TITLE_LENGTH = 24
+"""Maximum number of characters of a title on a button."""
 
 
 class SessionController(Controller):
@@ -196,3 +205,119 @@ class SessionController(Controller):
         if participants and self.shown.session is session:
             self.shown.show_session(session, participants)
             self._replies.update_names()
+
+
+class SessionCommands(Controller):
+    """Deletes, ends and exports sessions of the sidebar. In place of one on display that is deleted, the persona's newest other
+    one is opened.
+    """
+
+    def __init__(
+        self,
+        window: MainWindow,
+        sessions: SessionService,
+        session_controller: SessionController,
+        replies: ReplyController,
+        get_card_export: Callable[[], CardExport],
+    ) -> None:
+        """Connect the commands. `get_card_export` is called when it is needed, because the service takes long to load."""
+        super().__init__(window)
+        self._sidebar = window.sidebar
+        self._sessions, self._session_controller, self._replies = sessions, session_controller, replies
+        self._get_card_export = get_card_export
+        session_controller.add_session_commands(
+            delete=lambda guid: self._tasks.start_task(self._delete_session(UUID(guid)), key="delete"),
+            end_session=lambda guid: self._tasks.start_task(self._end_session(UUID(guid)), key=f"end {guid}"),
+            export_session=lambda guid: self._tasks.start_task(self._export_session(guid), key="export session"),
+        )
+
+    async def _export_session(self, guid: str) -> None:
+        """Ask for the file, then write the conversation."""
+        row = self._sidebar.model.find_session(guid)
+        if row is None:
+            return
+        if row.is_incognito:
+            self._notifier.notify(self.tr("An incognito conversation leaves nothing behind: copy what you want to keep."))
+            return
+        file_name = f"{suggest_file_name(row.title, self.tr('Conversation'))}.md"
+        filters = (self.tr("Markdown (*.md)"), self.tr("Chat of SillyTavern (*.jsonl)"))
+        chosen = await ask_where_to_save(self._window, self.tr("Export conversation"), file_name, *filters)
+        if chosen is None:
+            return
+        file = await self._get_card_export().export_conversation(UUID(guid), chosen[0])
+        self._notifier.notify(
+            self.tr("“{title}” was exported to “{file}”.").format(title=truncate_text(row.title), file=file.name),
+            button=self.tr("Show in folder"),
+            action=partial(open_folder, file.parent),
+        )
+
+    async def _find_stored(self, guid: UUID) -> SessionRow | None:
+        """Return the row of a session. An incognito one, which is not stored, is closed after a question instead."""
+        row = self._sidebar.model.find_session(str(guid))
+        if row is not None and row.is_incognito:
+            await self._close_incognito(guid, row.persona_id)
+            return None
+        return row
+
+    async def _delete_session(self, guid: UUID) -> None:
+        row = await self._find_stored(guid)
+        if row is None:
+            return
+        question = ConfirmDialog(
+            self._window,
+            self.tr("Delete this conversation?"),
+            self.tr("“{title}” and the facts learnt only there will be moved to the Trash, where you can restore them.").format(
+                title=row.title
+            ),
+            self.tr("Delete “{title}” ({count})").format(
+                title=truncate_text(row.title, MAX_TITLE_LENGTH), count=format_message_count(row.message_count)
+            ),
+        )
+        if not await run_dialog(question):
+            return
+        await self._delete_now(guid, row.persona_id)
+        self._notifier.notify_undoable(
+            self.tr("“{title}” was deleted.").format(title=truncate_text(row.title, MAX_TITLE_LENGTH)),
+            self._tasks.create_callback(self._restore_session, guid),
+        )
+
+    async def _end_session(self, guid: UUID) -> None:
+        """Archive a session now, which makes its title, summary and facts, and offer a new one; close an incognito one."""
+        row = await self._find_stored(guid)
+        if row is None:
+            return
+        await self._replies.stop_session_reply(guid)
+        if not await self._sessions.end(guid):
+            self._notifier.notify(self.tr("There is nothing to remember in this conversation yet."))
+            return
+        text = self.tr("“{title}” has ended; what is worth remembering is kept. Writing in it continues it.")
+        title = (await self._sessions.open(guid)).name or row.title  # archiving gives it a title
+        self._notifier.notify(
+            text.format(title=truncate_text(title, MAX_TITLE_LENGTH)),
+            button=self.tr("New conversation"),
+            action=lambda: self._session_controller.start_session(row.persona_id),
+        )
+
+    async def _close_incognito(self, guid: UUID, persona_id: str) -> None:
+        question = ConfirmDialog(
+            self._window,
+            self.tr("Close the incognito conversation?"),
+            self.tr("Its messages are deleted permanently. Nothing of them was stored."),
+            self.tr("Close conversation"),
+            is_final=True,
+        )
+        if not await run_dialog(question):
+            return
+        await self._delete_now(guid, persona_id)
+        self._notifier.notify(self.tr("The incognito conversation is gone."))
+
+    async def _delete_now(self, guid: UUID, persona_id: str) -> None:
+        """Delete a session; in place of the one on display another one of the persona is opened."""
+        await self._replies.stop_session_reply(guid)
+        await self._sessions.delete(guid)
+        if self._session_controller.shown.session_id == guid:
+            await self._session_controller.resume_persona(persona_id)
+
+    async def _restore_session(self, guid: UUID) -> None:
+        await self._sessions.restore(guid)
+        await self._session_controller.go_to_session(guid)
