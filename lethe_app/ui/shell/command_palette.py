@@ -29,13 +29,14 @@ from lethe_app.ui.core.actions import (
     action_title,
 )
 from lethe_app.ui.core.labels.fields import field_title, translate_text
-from lethe_app.ui.core.palette import RADIUS_CONTROL, SPACE_2, SPACE_3
+from lethe_app.ui.core.palette import SPACE_2, SPACE_3
 from lethe_app.ui.core.routes import Route, SearchRoute, SettingsRoute
 from lethe_app.ui.core.search_terms import action_search_text, setting_search_text
 from lethe_app.ui.core.theme import Theme, mix_colours
 from lethe_app.ui.core.word_search import SearchText, rank_items
 from lethe_app.ui.widgets.labels import create_text_label
 from lethe_app.ui.widgets.layouts import build_column
+from lethe_app.ui.widgets.line_list import paint_row_background
 
 WIDTH, HEIGHT, TOP = 560, 420, 72
 HINT_ROLE, AVAILABLE_ROLE = Qt.ItemDataRole.UserRole + 1, Qt.ItemDataRole.UserRole + 2
@@ -274,9 +275,7 @@ class _Painter(QStyledItemDelegate):
         painter.save()
         if index.row() == self.parent().currentIndex().row():  # type: ignore[union-attr]  # the list
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(mix_colours(palette.raised, palette.water, 0.22)))
-            painter.drawRoundedRect(rect, RADIUS_CONTROL, RADIUS_CONTROL)
+            paint_row_background(painter, rect, mix_colours(palette.raised, palette.water, 0.22))
         inside = rect.adjusted(SPACE_3, 0, -SPACE_3, 0)
         painter.setFont(option.font)
         hint = str(index.data(HINT_ROLE) or "")

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPen
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter
 from PySide6.QtWidgets import QLineEdit, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from lethe_app.ui.core.avatars import render_avatar
 from lethe_app.ui.core.icons import load_icon
-from lethe_app.ui.core.palette import RADIUS_CONTROL, SPACE_1, SPACE_2, SPACE_3, SPACE_6
+from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_6
 from lethe_app.ui.core.theme import Theme, mix_colours
 from lethe_app.ui.shell.sidebar_model import AGE_ROLE, ROW_ROLE, PersonaRow, SessionRow
+from lethe_app.ui.widgets.line_list import paint_row_background
 
 AVATAR_SIZE = 32
 """Diameter of the avatar, in pixels."""
@@ -50,18 +51,12 @@ class SidebarDelegate(QStyledItemDelegate):
         palette = self._theme.palette
         is_open = isinstance(row, SessionRow) and row.is_open
         shade = 0.09 if is_open else 0.05 if option.state & QStyle.StateFlag.State_MouseOver else 0.0
-        if shade:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(mix_colours(palette.surface, palette.text, shade)))
-            painter.drawRoundedRect(area, RADIUS_CONTROL, RADIUS_CONTROL)
+        fill = mix_colours(palette.surface, palette.text, shade) if shade else ""
+        paint_row_background(painter, area, fill, palette.water if option.state & QStyle.StateFlag.State_HasFocus else "")
         if is_open:  # a bar in addition to the background, so that colour is not the only sign
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(QColor(palette.water))
             painter.drawRoundedRect(QRect(area.left(), area.top() + 7, 3, area.height() - 14), 1.5, 1.5)
-        if option.state & QStyle.StateFlag.State_HasFocus:
-            painter.setPen(QPen(QColor(palette.water), 1.5))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRoundedRect(area.adjusted(1, 1, -1, -1), RADIUS_CONTROL, RADIUS_CONTROL)
 
     def _paint_persona(self, painter: QPainter, option: QStyleOptionViewItem, area: QRect, row: PersonaRow) -> None:
         palette = self._theme.palette

@@ -177,16 +177,12 @@ class LinePainter(QStyledItemDelegate):
         one.
         """
         palette, area = self._theme.palette, column_rect(option.rect).adjusted(-SPACE_2, 0, SPACE_2, 0)
-        is_current = shows_current and bool(option.state & QStyle.StateFlag.State_Selected)
-        if is_current or option.state & QStyle.StateFlag.State_MouseOver:
-            painter.setPen(Qt.PenStyle.NoPen)
-            colour, share = (palette.water, 0.12) if is_current else (palette.text, 0.05)
-            painter.setBrush(QColor(mix_colours(palette.background, colour, share)))
-            painter.drawRoundedRect(area, RADIUS_CONTROL, RADIUS_CONTROL)
-        if option.state & QStyle.StateFlag.State_HasFocus:
-            painter.setPen(QPen(QColor(palette.water), 1.5))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRoundedRect(area.adjusted(1, 1, -1, -1), RADIUS_CONTROL, RADIUS_CONTROL)
+        fill = ""
+        if shows_current and option.state & QStyle.StateFlag.State_Selected:
+            fill = mix_colours(palette.background, palette.water, 0.12)
+        elif option.state & QStyle.StateFlag.State_MouseOver:
+            fill = mix_colours(palette.background, palette.text, 0.05)
+        paint_row_background(painter, area, fill, palette.water if option.state & QStyle.StateFlag.State_HasFocus else "")
 
     def _paint_heading(
         self, painter: QPainter, option: QStyleOptionViewItem, font: QFont, colour: str, text: str, detail: str = ""
@@ -203,6 +199,18 @@ class LinePainter(QStyledItemDelegate):
         painter.setPen(QColor(self._theme.palette.muted))
         shown = small.elidedText(detail, Qt.TextElideMode.ElideRight, detail_width)
         painter.drawText(area, Qt.AlignmentFlag.AlignBottom | Qt.AlignmentFlag.AlignRight, shown)
+
+
+def paint_row_background(painter: QPainter, area: QRect, fill: str, outline: str = "") -> None:
+    """Paint the rounded background of a row and an outline within it in these colours; an empty one is not painted."""
+    if fill:
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(fill))
+        painter.drawRoundedRect(area, RADIUS_CONTROL, RADIUS_CONTROL)
+    if outline:
+        painter.setPen(QPen(QColor(outline), 1.5))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawRoundedRect(area.adjusted(1, 1, -1, -1), RADIUS_CONTROL, RADIUS_CONTROL)
 
 
 def column_rect(rect: QRect) -> QRect:
