@@ -25,7 +25,7 @@ from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_2, SPACE_3, SPACE_4, 
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.widgets.flow_layout import FlowLayout
 from lethe_app.ui.widgets.labels import build_heading
-from lethe_app.ui.widgets.layouts import build_column, build_row
+from lethe_app.ui.widgets.layouts import ContentArea, build_column, build_row
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -95,16 +95,10 @@ class MemoryPanel(QFrame):
         return head
 
     def _build_scroll_area(self) -> QScrollArea:
-        self.scroll_area = QScrollArea()
-        self.scroll_area.setWidgetResizable(True)
-        self.scroll_area.setFrameShape(QFrame.Shape.NoFrame)
-        self.scroll_area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.scroll_area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.scroll_area.viewport().setAutoFillBackground(False)
         content = QWidget()
-        content.setObjectName("sheet")
         self._column = build_column(1, spacing=SPACE_3, margins=SPACE_3, parent=content)
-        self.scroll_area.setWidget(content)
+        self.scroll_area = ContentArea(content)
+        self.scroll_area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         return self.scroll_area
 
     def _build_footer(self) -> QFrame:

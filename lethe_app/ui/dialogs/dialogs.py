@@ -12,13 +12,13 @@ from importlib.metadata import PackageNotFoundError, version
 
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, QSize, Qt, qVersion
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QDialog, QFrame, QLabel, QLineEdit, QPushButton, QScrollArea, QWidget
+from PySide6.QtWidgets import QDialog, QLabel, QLineEdit, QPushButton, QWidget
 
 from lethe_app.ui.core.icons import application_icon
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4, SPACE_6
 from lethe_app.ui.widgets.form import build_field_label
 from lethe_app.ui.widgets.labels import build_small_label, create_text_label
-from lethe_app.ui.widgets.layouts import build_column, build_row
+from lethe_app.ui.widgets.layouts import ContentArea, build_column, build_row
 from lethe_app.ui.widgets.text_area import TextAreaField
 
 DIALOG_MARGINS = (SPACE_6, SPACE_6, SPACE_6, SPACE_4)
@@ -27,20 +27,14 @@ MIN_CONTENT_HEIGHT = 96
 """Minimum visible height of the content, in pixels."""
 
 
-class GrowingScrollArea(QScrollArea):
+class GrowingScrollArea(ContentArea):
     """Scroll area with content in `column`; `on_content_changed` is called when the content may need another height."""
 
     def __init__(self, spacing: int, on_content_changed: Callable[[], None]) -> None:
-        super().__init__()
-        self._on_content_changed = on_content_changed
-        self.setWidgetResizable(True)
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.viewport().setAutoFillBackground(False)
         content = QWidget()
-        content.setObjectName("sheet")
+        super().__init__(content)
+        self._on_content_changed = on_content_changed
         self.column = build_column(spacing=spacing, parent=content)
-        self.setWidget(content)
         content.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:

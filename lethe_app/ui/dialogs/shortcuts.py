@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from PySide6.QtCore import QCoreApplication, QSize, Qt
-from PySide6.QtWidgets import QDialog, QFormLayout, QFrame, QLabel, QLineEdit, QScrollArea, QWidget
+from PySide6.QtWidgets import QDialog, QFormLayout, QLabel, QLineEdit, QWidget
 
 from lethe_app.ui.core.actions import ACTION_SPECS, action_shortcut, action_title
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4, SPACE_6
@@ -14,7 +14,7 @@ from lethe_app.ui.core.search_terms import action_search_text
 from lethe_app.ui.core.word_search import rank_items
 from lethe_app.ui.dialogs.dialogs import create_dialog_button, max_dialog_size
 from lethe_app.ui.widgets.labels import build_small_label
-from lethe_app.ui.widgets.layouts import build_column, build_row
+from lethe_app.ui.widgets.layouts import ContentArea, build_column, build_row
 
 MAX_TITLE_WIDTH = 190
 """Width in pixels above which the title of an action wraps."""
@@ -38,11 +38,13 @@ class ShortcutsDialog(QDialog):
         self._groups = [_ShortcutGroup(group) for group in ActionGroup]
         self.no_match = build_small_label(self.tr("No shortcut found. Ctrl+K finds every command and setting."))
         self.no_match.hide()
-        groups = (_create_scroll_area(self._build_columns(max_dialog_size(parent).width())), 1)
+        area = _ShortcutsArea(self._build_columns(max_dialog_size(parent).width()))
+        area.setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # so that the arrow keys scroll
+        area.setAccessibleName(self.tr("All shortcuts"))
         close = create_dialog_button(QCoreApplication.translate("Dialog", "Close"), "filled", self.accept)
         close.setDefault(True)
         buttons, margins = (close, 0, Qt.AlignmentFlag.AlignRight), (SPACE_6, SPACE_4, SPACE_6, SPACE_4)
-        build_column(self.search, self.no_match, groups, buttons, spacing=SPACE_3, margins=margins, parent=self)
+        build_column(self.search, self.no_match, (area, 1), buttons, spacing=SPACE_3, margins=margins, parent=self)
         self.resize(self.sizeHint().boundedTo(max_dialog_size(parent)))
         self.search.setFocus()
 
@@ -56,7 +58,6 @@ class ShortcutsDialog(QDialog):
         starts = COLUMN_STARTS[min(max(width // COLUMN_WIDTH, 1), max(COLUMN_STARTS))]
         columns = [build_column(*self._groups[start:end], 1, spacing=SPACE_2) for start, end in pairwise((*starts, None))]
         content = QWidget()
-        content.setObjectName("keys")
         build_row(*columns, spacing=SPACE_6, parent=content)
         return content
 
@@ -105,19 +106,9 @@ def _build_row(name: str) -> tuple[QLabel, QLabel]:
     return keys, title
 
 
-class _ContentSizedScrollArea(QScrollArea):
+class _ShortcutsArea(ContentArea):
     """Scroll area that requests the size of its whole content, and scrolls if it gets less."""
 
     def sizeHint(self) -> QSize:
         inside, bar_width = self.widget(), self.verticalScrollBar().sizeHint().width()
         return inside.sizeHint() + QSize(bar_width, 0) if inside is not None else super().sizeHint()
-
-
-def _create_scroll_area(content: QWidget) -> QScrollArea:
-    area = _ContentSizedScrollArea()
-    area.setAccessibleName(QCoreApplication.translate("ShortcutsDialog", "All shortcuts"))
-    area.setWidgetResizable(True)
-    area.setFrameShape(QFrame.Shape.NoFrame)
-    area.viewport().setAutoFillBackground(False)
-    area.setWidget(content)
-    return area

@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
     QLabel,
     QLineEdit,
     QPushButton,
-    QScrollArea,
     QScrollBar,
     QVBoxLayout,
     QWidget,
@@ -37,7 +36,7 @@ from lethe_app.ui.widgets.buttons import build_button
 from lethe_app.ui.widgets.choice_card import ChoiceCard
 from lethe_app.ui.widgets.flow_layout import FlowLayout
 from lethe_app.ui.widgets.labels import create_text_label
-from lethe_app.ui.widgets.layouts import build_column, build_row
+from lethe_app.ui.widgets.layouts import ContentArea, build_column, build_row
 
 COLUMN_WIDTH = 680
 """Maximum width of the page's content in one column, in pixels."""
@@ -71,7 +70,6 @@ class Welcome(QFrame):
         self.offer_card: ChoiceCard | None = None
         self._columns = 0
         self._page = page = QWidget()
-        page.setObjectName("welcome_page")
         self._sections = QBoxLayout(QBoxLayout.Direction.TopToBottom)
         self._sections.setSpacing(0)
         self._person_column, self._model_section = QVBoxLayout(), QVBoxLayout()
@@ -84,13 +82,7 @@ class Welcome(QFrame):
         for section in (self._person_column, self._model_section):
             section.addStretch(1)
         build_column(1, self._build_greeting(), self._sections, 2, spacing=SPACE_2, margins=SPACE_6, parent=page)
-        scroll = QScrollArea()
-        scroll.setWidgetResizable(True)
-        scroll.setFrameShape(QFrame.Shape.NoFrame)
-        scroll.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-        scroll.viewport().setAutoFillBackground(False)
-        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        scroll.setWidget(page)
+        scroll = ContentArea(page)
         build_column((scroll, 1), self._build_footer(scroll.verticalScrollBar()), parent=self)
         theme.changed.connect(self.apply_theme)
 

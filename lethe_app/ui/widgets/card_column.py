@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QLabel, QLayout, QPushButton, QScrollArea, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QLayout, QPushButton, QSplitter, QVBoxLayout, QWidget
 
 from lethe_app.ui.core.palette import SPACE_2, SPACE_3, SPACE_4, SPACE_6
 from lethe_app.ui.widgets.labels import build_heading, build_small_label, create_text_label
-from lethe_app.ui.widgets.layouts import build_column, build_row
+from lethe_app.ui.widgets.layouts import ContentArea, build_column, build_row
 
 COLUMN_WIDTH = 760
 """Maximum width of a column of cards, in pixels."""
@@ -17,22 +17,15 @@ MAX_EMPTY_TEXT_WIDTH = 460
 """Maximum width of the text in place of an empty list, in pixels."""
 
 
-class CardColumn(QScrollArea):
+class CardColumn(ContentArea):
     """Scroll area with cards from top to bottom, centred, at most `COLUMN_WIDTH` pixels wide."""
 
     def __init__(self) -> None:
-        super().__init__()
-        self.setWidgetResizable(True)
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.viewport().setAutoFillBackground(False)
         content = QWidget()
-        content.setObjectName("sheet")
         content.setMaximumWidth(COLUMN_WIDTH + 2 * SPACE_6)
         self.column = build_column(1, spacing=SPACE_4, margins=SPACE_6, parent=content)
-        self.setWidget(content)
+        super().__init__(content)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
 
     def add_widget(self, widget: QWidget) -> None:
         """Add `widget` at the bottom."""
