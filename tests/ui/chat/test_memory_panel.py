@@ -135,7 +135,6 @@ async def test_one_sees_why_a_memory_surfaced_forgets_it_and_it_does_not_come_ba
     )
 
     behind = scene.controller.memory_panel.shown_sources
-    assert behind is not None
     assert not any(FACT in one.recollection.text for one in behind.recalled)
     assert FACT not in words_in(scene)
 
@@ -148,7 +147,6 @@ async def test_what_was_forgotten_comes_back_when_it_is_taken_back(scene: Scene)
     assert scene.controller.messages.annotations_of(row).recalled.total == 1
 
     found = card(scene, "It is lit")
-    assert found is not None
     press(found, "trash")
     await until(
         lambda: not scene.window.memory_panel.cards and scene.controller.messages.annotations_of(row).recalled.total == 0
@@ -230,8 +228,6 @@ async def test_a_click_on_the_chip_opens_the_panel_on_that_reply(scene: Scene):
     view.go_to_message(view.chat_model.outline(row).id)
     await until(lambda: view.placed_row(row) is not None and scene.controller.messages.annotations_of(row).recalled.total)
     sheet, placed = view.message_layout(row), view.placed_row(row)
-    assert sheet is not None
-    assert placed is not None
     assert scene.controller.messages.annotations_of(newest).recalled.total == 0
 
     QTest.mouseClick(
@@ -448,7 +444,6 @@ async def test_f6_reaches_the_panel_and_esc_goes_back(scene: Scene):
 
     scene.window.window_actions["next_pane"].trigger()
     focus = QApplication.focusWidget()
-    assert focus is not None
     assert scene.window.memory_panel.isAncestorOf(focus)
     QTest.keyClick(focus, Qt.Key.Key_Escape)
 
@@ -486,7 +481,6 @@ async def test_another_wording_does_without_what_did_not_belong(scene: Scene):
     await until(lambda: not scene.is_replying and scene.controller.messages.message(row).shown == 1)
 
     inspection = await scene.services.prompt_inspector.prompt_of(reply)
-    assert inspection is not None
     assert "It is lit." not in "".join(span.text for span in inspection.spans)
 
 

@@ -36,13 +36,11 @@ def line(scene: Scene) -> MoodLine:
 async def test_it_shows_the_mood_in_the_words_of_the_prompt(scene: Scene):
     await scene.say("Good evening.")
     open_now = scene.session
-    assert open_now is not None
     messages = await scene.services.sessions.page(open_now.guid, 0, 100)
     asked = next(one for one in messages if one.content == "Good evening.")
     memory = await scene.services.recall.stored_recall(asked.id)
     await until(line(scene).mood_label.text)
 
-    assert memory is not None
     assert line(scene).mood_label.text() == memory.mood
     assert memory.mood.startswith("Mira feels ")
     assert line(scene).isVisible()

@@ -54,24 +54,24 @@ def write_script(path: Path, *texts: str, **more: object) -> Path:
     return path
 
 
-@asynccontextmanager
-async def dictating(
-    home: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    *texts: str,
-    model: Path | None = None,
-    hold_ms: int = 0,
-    **settings: object,
-) -> AsyncIterator[tuple[Scene, FileMicrophone]]:
-    """A window whose dictation hears these texts, one after each pause."""
-    monkeypatch.setattr(RecognitionClient, "start_method", "forkserver")
-    monkeypatch.setattr(controller_module, "HOLD_MS", hold_ms)
-    script = write_script(home.with_name("script.json"), *texts)
-    async with opened(home, model) as scene:
-        await scene.services.preferences.set(**{"dictation_model": str(script), **settings})
-        microphone = FileMicrophone()
-        scene.controller.dictation_controller.microphone = microphone
-        yield scene, microphone
+@pytest.fixture
+def dictating(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """A function that opens a window whose dictation hears the given texts, one after each pause."""
+
+    @asynccontextmanager
+    async def open_window(
+        *texts: str, model: Path | None = None, hold_ms: int = 0, **settings: object
+    ) -> AsyncIterator[tuple[Scene, FileMicrophone]]:
+        monkeypatch.setattr(RecognitionClient, "start_method", "forkserver")
+        monkeypatch.setattr(controller_module, "HOLD_MS", hold_ms)
+        script = write_script(tmp_path / "script.json", *texts)
+        async with opened(tmp_path / "home", model) as scene:
+            await scene.services.preferences.set(**{"dictation_model": str(script), **settings})
+            microphone = FileMicrophone()
+            scene.controller.dictation_controller.microphone = microphone
+            yield scene, microphone
+
+    return open_window
 
 
 def button(scene: Scene):
@@ -86,8 +86,13 @@ async def listening(scene: Scene) -> None:
     await until(lambda: phase(scene) is DictationPhase.LISTENING)
 
 
-async def test_holding_the_button_dictates_and_its_release_ends_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    async with dictating(tmp_path / "home", monkeypatch, "Good evening, Mira.") as (scene, microphone):
+async def listen(scene: Scene) -> None:
+    scene.controller.dictation_controller.start()
+    await listening(scene)
+
+
+async def test_holding_the_button_dictates_and_its_release_ends_it(dictating):
+    async with dictating("Good evening, Mira.") as (scene, microphone):
         QTest.mousePress(button(scene), Qt.MouseButton.LeftButton)
         await listening(scene)
         microphone.play(silence(0.5) + tone(1))
@@ -101,8 +106,8 @@ async def test_holding_the_button_dictates_and_its_release_ends_it(tmp_path: Pat
         assert button(scene).accessibleName() == "Dictate (hold or press)"
 
 
-async def test_a_short_press_dictates_until_the_next_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    async with dictating(tmp_path / "home", monkeypatch, "One.", "Two.", hold_ms=3_600_000) as (scene, microphone):
+async def test_a_short_press_dictates_until_the_next_one(dictating):
+    async with dictating("One.", "Two.", hold_ms=3_600_000) as (scene, microphone):
         QTest.mouseClick(button(scene), Qt.MouseButton.LeftButton)
         await listening(scene)
         assert button(scene).accessibleName() == "Stop dictation"
@@ -115,11 +120,9 @@ async def test_a_short_press_dictates_until_the_next_one(tmp_path: Path, monkeyp
         assert scene.draft.toPlainText() == "One. Two."
 
 
-async def test_the_button_can_be_pressed_again_while_the_words_before_are_recognised(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+async def test_the_button_can_be_pressed_again_while_the_words_before_are_recognised(dictating, tmp_path):
     gate = tmp_path / "gate"
-    async with dictating(tmp_path / "home", monkeypatch) as (scene, microphone):
+    async with dictating() as (scene, microphone):
         script = write_script(tmp_path / "slow.json", "The first.", "The second.", waits_for=str(gate))
         await scene.services.preferences.set(dictation_model=str(script))
         for _ in range(2):
@@ -135,8 +138,8 @@ async def test_the_button_can_be_pressed_again_while_the_words_before_are_recogn
         assert scene.draft.toPlainText() == "The first. The second."
 
 
-async def test_the_shortcut_is_held_like_the_button(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    async with dictating(tmp_path / "home", monkeypatch, "By key.") as (scene, microphone):
+async def test_the_shortcut_is_held_like_the_button(dictating):
+    async with dictating("By key.") as (scene, microphone):
         window = scene.window.windowHandle()
         QTest.keyPress(window, Qt.Key.Key_Space, SHORTCUT)
         await listening(scene)
@@ -148,8 +151,8 @@ async def test_the_shortcut_is_held_like_the_button(tmp_path: Path, monkeypatch:
         assert scene.draft.toPlainText() == "By key."
 
 
-async def test_a_key_that_repeats_while_it_is_held_is_held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    async with dictating(tmp_path / "home", monkeypatch, "Held.") as (scene, microphone):
+async def test_a_key_that_repeats_while_it_is_held_is_held(dictating):
+    async with dictating("Held.") as (scene, microphone):
         window = scene.window.windowHandle()
         QTest.keyPress(window, Qt.Key.Key_Space, SHORTCUT)
         await listening(scene)
@@ -164,8 +167,8 @@ async def test_a_key_that_repeats_while_it_is_held_is_held(tmp_path: Path, monke
         assert scene.draft.toPlainText() == "Held."
 
 
-async def test_the_command_listens_until_it_is_given_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    async with dictating(tmp_path / "home", monkeypatch, "By command.") as (scene, microphone):
+async def test_the_command_listens_until_it_is_given_again(dictating):
+    async with dictating("By command.") as (scene, microphone):
         scene.window.window_actions["dictate"].trigger()
         await listening(scene)
         microphone.play(tone(1))
@@ -175,11 +178,10 @@ async def test_the_command_listens_until_it_is_given_again(tmp_path: Path, monke
         assert scene.draft.toPlainText() == "By command."
 
 
-async def test_words_appear_while_they_are_spoken_and_replace_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    async with dictating(tmp_path / "home", monkeypatch, "one two three four five six seven eight") as (scene, microphone):
+async def test_words_appear_while_they_are_spoken_and_replace_nothing(dictating):
+    async with dictating("one two three four five six seven eight") as (scene, microphone):
         QTest.keyClicks(scene.draft, "I said: ")
-        scene.controller.dictation_controller.start()
-        await listening(scene)
+        await listen(scene)
         dictated = scene.window.chat.composer.dictated
         microphone.play(tone(1.3))
         await until(lambda: dictated.partial)
@@ -194,11 +196,10 @@ async def test_words_appear_while_they_are_spoken_and_replace_nothing(tmp_path: 
         assert "one" not in scene.draft.toPlainText()
 
 
-async def test_escape_drops_what_is_being_heard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    async with dictating(tmp_path / "home", monkeypatch, "Never mind this.") as (scene, microphone):
+async def test_escape_drops_what_is_being_heard(dictating):
+    async with dictating("Never mind this.") as (scene, microphone):
         QTest.keyClicks(scene.draft, "Kept.")
-        scene.controller.dictation_controller.start()
-        await listening(scene)
+        await listen(scene)
         microphone.play(tone(1.5))
         await until(lambda: scene.window.chat.composer.dictated.partial)
         QTest.keyClick(scene.window, Qt.Key.Key_Escape)
@@ -208,11 +209,9 @@ async def test_escape_drops_what_is_being_heard(tmp_path: Path, monkeypatch: pyt
         assert not scene.window.window_actions["stop"].isEnabled()
 
 
-async def test_hands_free_sends_what_is_said_and_listens_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, echo_model: Callable[..., Path]
-):
+async def test_hands_free_sends_what_is_said_and_listens_on(dictating, echo_model):
     model = echo_model("Good evening.", "Sit down.")
-    async with dictating(tmp_path / "home", monkeypatch, "Hello Mira.", "May I come in?", model=model, hands_free=True) as (
+    async with dictating("Hello Mira.", "May I come in?", model=model, hands_free=True) as (
         scene,
         microphone,
     ):
@@ -228,15 +227,12 @@ async def test_hands_free_sends_what_is_said_and_listens_on(
         assert scene.draft.toPlainText() == ""
 
 
-async def test_who_speaks_on_after_a_pause_sends_one_message(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, echo_model: Callable[..., Path]
-):
+async def test_who_speaks_on_after_a_pause_sends_one_message(dictating, tmp_path, echo_model):
     gate = tmp_path / "gate"
-    async with dictating(tmp_path / "home", monkeypatch, model=echo_model("I see."), hands_free=True) as (scene, microphone):
+    async with dictating(model=echo_model("I see."), hands_free=True) as (scene, microphone):
         script = write_script(tmp_path / "slow.json", "One thing.", "And another.", waits_for=str(gate))
         await scene.services.preferences.set(dictation_model=str(script))
-        scene.controller.dictation_controller.start()
-        await listening(scene)
+        await listen(scene)
         microphone.play((tone(1) + silence(1)) * 2)
         await until(lambda: scene.controller.dictation_controller._open_segments == 2)
         await asyncio.to_thread(gate.touch)
@@ -245,28 +241,24 @@ async def test_who_speaks_on_after_a_pause_sends_one_message(
         assert "One thing. And another." in scene.words
 
 
-async def test_hands_free_only_writes_if_it_may_not_send(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+async def test_hands_free_only_writes_if_it_may_not_send(dictating):
     settings = {"hands_free": True, "hands_free_sends": False}
-    async with dictating(tmp_path / "home", monkeypatch, "First.", "Second.", **settings) as (scene, microphone):
-        scene.controller.dictation_controller.start()
-        await listening(scene)
+    async with dictating("First.", "Second.", **settings) as (scene, microphone):
+        await listen(scene)
         microphone.play((tone(1) + silence(1)) * 2)
 
         await until(lambda: scene.draft.toPlainText() == "First. Second.")
         assert not scene.is_replying
 
 
-async def test_speaking_interrupts_a_reply_and_sends_afterwards(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, echo_model: Callable[..., Path]
-):
+async def test_speaking_interrupts_a_reply_and_sends_afterwards(dictating, echo_model):
     model = echo_model("A very long story " * 400, "As you wish.", delay=0.01)
-    async with dictating(tmp_path / "home", monkeypatch, "Stop.", model=model, hands_free=True) as (scene, microphone):
+    async with dictating("Stop.", model=model, hands_free=True) as (scene, microphone):
         interrupted = []
         scene.controller.dictation_controller.speech_started.connect(lambda: interrupted.append(True))
         scene.controller.replies.send_message("Tell me a story.")
         await until(lambda: any("long story" in words for words in scene.words))
-        scene.controller.dictation_controller.start()
-        await listening(scene)
+        await listen(scene)
         microphone.play(tone(1) + silence(1))
 
         await until(lambda: "As you wish." in scene.words and not scene.is_replying)
@@ -276,17 +268,14 @@ async def test_speaking_interrupts_a_reply_and_sends_afterwards(
         assert scene.words.index("Stop.") == scene.words.index(story) + 1
 
 
-async def test_enter_sends_the_words_as_they_are_heard(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, echo_model: Callable[..., Path]
-):
-    async with dictating(tmp_path / "home", monkeypatch, "one two three four five", model=echo_model("Yes.")) as (
+async def test_enter_sends_the_words_as_they_are_heard(dictating, echo_model):
+    async with dictating("one two three four five", model=echo_model("Yes.")) as (
         scene,
         microphone,
     ):
         sent = []
         scene.window.chat.composer.sent.connect(lambda text, is_dictated: sent.append((text, is_dictated)))
-        scene.controller.dictation_controller.start()
-        await listening(scene)
+        await listen(scene)
         microphone.play(tone(1.3))
         await until(lambda: scene.window.chat.composer.dictated.partial)
         QTest.keyClick(scene.draft, Qt.Key.Key_Return)
@@ -299,11 +288,10 @@ async def test_enter_sends_the_words_as_they_are_heard(
         await until(lambda: "Yes." in scene.words and not scene.is_replying)
 
 
-async def test_a_message_that_was_typed_is_not_dictated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    async with dictating(tmp_path / "home", monkeypatch, "Spoken.") as (scene, microphone):
+async def test_a_message_that_was_typed_is_not_dictated(dictating):
+    async with dictating("Spoken.") as (scene, microphone):
         composer = scene.window.chat.composer
-        scene.controller.dictation_controller.start()
-        await listening(scene)
+        await listen(scene)
         microphone.play(tone(1))
         scene.controller.dictation_controller.finish()
         await until(lambda: phase(scene) is DictationPhase.OFF)
@@ -314,8 +302,8 @@ async def test_a_message_that_was_typed_is_not_dictated(tmp_path: Path, monkeypa
         assert not composer.dictated.is_in_draft
 
 
-async def test_without_a_model_the_button_says_so_and_leads_to_the_downloads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    async with dictating(tmp_path / "home", monkeypatch, dictation_model="") as (scene, microphone):
+async def test_without_a_model_the_button_says_so_and_leads_to_the_downloads(dictating):
+    async with dictating(dictation_model="") as (scene, microphone):
         button(scene).hovered.emit()
         await until(lambda: "needs a speech recognition model" in button(scene).toolTip())
         QTest.mouseClick(button(scene), Qt.MouseButton.LeftButton)
@@ -328,8 +316,8 @@ async def test_without_a_model_the_button_says_so_and_leads_to_the_downloads(tmp
         await until(lambda: scene.page is not None and scene.page.speech_sheet.isVisible())
 
 
-async def test_without_a_microphone_the_reason_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    async with dictating(tmp_path / "home", monkeypatch, "Nothing.") as (scene, microphone):
+async def test_without_a_microphone_the_reason_is_shown(dictating):
+    async with dictating("Nothing.") as (scene, microphone):
         microphone.problem = "No microphone was found."
         QTest.mouseClick(button(scene), Qt.MouseButton.LeftButton)
 
@@ -337,27 +325,24 @@ async def test_without_a_microphone_the_reason_is_shown(tmp_path: Path, monkeypa
         assert phase(scene) is DictationPhase.OFF
 
 
-async def test_a_crash_of_recognition_is_shown_and_the_next_dictation_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    async with dictating(tmp_path / "home", monkeypatch, "Unheard.") as (scene, microphone):
+async def test_a_crash_of_recognition_is_shown_and_the_next_dictation_works(dictating, tmp_path):
+    async with dictating("Unheard.") as (scene, microphone):
         dying, working = write_script(tmp_path / "dying.json", "x", dies_at=0), tmp_path / "script.json"
         await scene.services.preferences.set(dictation_model=str(dying))
-        scene.controller.dictation_controller.start()
-        await listening(scene)
+        await listen(scene)
         microphone.play(tone(1) + silence(1))
         await until(lambda: [toast.text for toast in scene.toasts] == ["Speech recognition stopped working."])
         assert (phase(scene), microphone.is_open) == (DictationPhase.OFF, False)
 
         await scene.services.preferences.set(dictation_model=str(working))
-        scene.controller.dictation_controller.start()
-        await listening(scene)
+        await listen(scene)
         microphone.play(tone(1) + silence(1))
         await until(lambda: scene.draft.toPlainText() == "Unheard.")
 
 
-async def test_a_microphone_that_is_unplugged_keeps_what_was_heard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    async with dictating(tmp_path / "home", monkeypatch, "Half a sentence") as (scene, microphone):
-        scene.controller.dictation_controller.start()
-        await listening(scene)
+async def test_a_microphone_that_is_unplugged_keeps_what_was_heard(dictating):
+    async with dictating("Half a sentence") as (scene, microphone):
+        await listen(scene)
         microphone.play(tone(1))
         microphone.fail(DictationError("The microphone stopped working."))
 
@@ -366,25 +351,21 @@ async def test_a_microphone_that_is_unplugged_keeps_what_was_heard(tmp_path: Pat
         assert [toast.text for toast in scene.toasts] == ["The microphone stopped working."]
 
 
-async def test_no_microphone_stays_on_behind_a_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    async with dictating(tmp_path / "home", monkeypatch, "Nobody sees this.", hands_free=True) as (scene, microphone):
-        scene.controller.dictation_controller.start()
-        await listening(scene)
+async def test_no_microphone_stays_on_behind_a_page(dictating):
+    async with dictating("Nobody sees this.", hands_free=True) as (scene, microphone):
+        await listen(scene)
         scene.window.window_actions["settings"].trigger()
 
         await until(lambda: scene.page is not None)
         assert (phase(scene), microphone.is_open) == (DictationPhase.OFF, False)
 
 
-async def test_a_reply_that_is_read_aloud_is_not_heard_unless_it_may_be_interrupted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    async with dictating(tmp_path / "home", monkeypatch, "My own voice.", barge_in=False) as (scene, microphone):
+async def test_a_reply_that_is_read_aloud_is_not_heard_unless_it_may_be_interrupted(dictating):
+    async with dictating("My own voice.", barge_in=False) as (scene, microphone):
         heard = []
         scene.controller.dictation_controller.speech_started.connect(lambda: heard.append(True))
         scene.controller.dictation_controller.is_output_playing = lambda: True
-        scene.controller.dictation_controller.start()
-        await listening(scene)
+        await listen(scene)
         microphone.play(tone(1) + silence(1))
         scene.controller.dictation_controller.is_output_playing = lambda: False
         microphone.play(tone(1) + silence(1))

@@ -20,7 +20,6 @@ async def test_a_persona_begins_anew(tmp_path: Path, echo_model):
     async with opened(tmp_path, echo_model("Yes.")) as scene:
         sessions = scene.services.sessions
         first = scene.session
-        assert first is not None
         scene.send("I am Tomas, and I keep bees.")
         await until(lambda: not scene.is_replying and len(scene.words) == 3)
 

@@ -49,7 +49,6 @@ async def test_a_dropped_card_is_let_in_and_its_book_is_awake_at_the_first_word(
         await until(lambda: scene.window.windowTitle().startswith("Vera Lind"))
         await until(lambda: scene.words and scene.words[0].startswith("Come in"))
         session = scene.session
-        assert session is not None
         events = [event async for event in scene.services.chat.send(session.guid, "Who lit the lamp?")]
 
     recalled = [one.text for event in events if hasattr(event, "memory") for one in event.memory.recalled]

@@ -41,7 +41,6 @@ async def tick(scene: Scene, *names: str) -> None:
     left = set(names)
     while left:
         box = QApplication.focusWidget()
-        assert box is not None
         name = box.accessibleName().removesuffix(" takes part")
         if name in left:
             QTest.keyClick(box, Qt.Key.Key_Space)
@@ -87,7 +86,6 @@ async def test_two_are_asked_in_by_keyboard_and_both_answer_under_their_names(tm
         await set_guests(scene, "Edmund", "Aiko")
 
         session = scene.session
-        assert session is not None
         assert set(session.guests) == {"edmund", "aiko"}
         assert scene.window.windowTitle() == f"{scene.controller.shown_session.joined_names} — Lethe"
         assert scene.window.chat.header.name_label.accessibleName() == scene.controller.shown_session.joined_names
@@ -131,7 +129,6 @@ async def test_stop_ends_the_reply_and_nobody_behind_it_speaks(tmp_path: Path, e
         await until(lambda: not scene.is_replying)
 
         session = scene.session
-        assert session is not None
         assert speakers(scene)[2:] == ["Edmund"]
         assert len(await scene.services.sessions.outline(session.guid)) == 3
         assert not scene.controller.unanswered.line.isVisible()
@@ -156,7 +153,6 @@ async def test_words_that_begin_a_new_conversation_take_the_choice_along(tmp_pat
         await set_guests(scene, "Edmund", "Aiko")
         await choose(scene, "Aiko")
         group_turns, before = scene.controller.shown_session, scene.session
-        assert before is not None
         fresh = before.model_copy(update={"guid": uuid4()})
         group_turns.continue_in_session(fresh)
         assert group_turns.chosen_speaker_id == "aiko"
@@ -225,7 +221,6 @@ async def test_a_reply_is_awaited_under_the_right_name(tmp_path: Path, echo_mode
             scene.send("Well?")
             await until(lambda: messages.rowCount() == 3)
             awaited = messages.message(2)
-            assert awaited is not None
             assert (awaited.speaker, awaited.speaker_name) == (UNDECIDED_SPEAKER, "Mira or Edmund")
         await until(lambda: not scene.is_replying)
 
@@ -247,7 +242,6 @@ async def test_one_is_let_go_and_the_conversation_is_for_two_again(tmp_path: Pat
         await until(lambda: not scene.window.chat.speaker_chooser.isVisible())
 
         session = scene.session
-        assert session is not None
         assert session.guests == []
         assert scene.window.windowTitle() == "Mira — Lethe"
         assert scene.window.chat.header.tagline_label.accessibleName() == "ship navigator"
@@ -373,7 +367,6 @@ async def test_the_sidebar_says_who_takes_part_and_finds_the_conversation_by_the
     async with opened(tmp_path, echo_model("I weigh it.")) as scene:
         sidebar = scene.window.sidebar.model
         session = scene.session
-        assert session is not None
         row = sidebar.index_of(f"session {session.guid}")
         assert str(row.data(AGE_ROLE)) == "today"
 
@@ -394,7 +387,6 @@ async def test_when_somebody_was_asked_in_the_new_beginning_is_read_before_the_u
 ):
     async with opened(tmp_path, echo_model("I weigh it.")) as scene:
         session, read = scene.session, list[object]()
-        assert session is not None
         monkeypatch.setattr(scene.services.chat, "follow_session", read.append)
 
         await set_guests(scene, "Edmund")

@@ -44,7 +44,6 @@ async def test_words_after_a_long_silence_begin_a_new_conversation_before_the_re
         await until(lambda: scene.words == ["Good morning.", "Welcome back."] and not scene.is_replying)
 
         fresh = scene.session
-        assert fresh is not None
         assert fresh.guid != old.guid
         assert scene.services.preferences.current.last_session == str(fresh.guid)
         assert (await scene.services.sessions.open(old.guid)).archived

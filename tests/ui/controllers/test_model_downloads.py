@@ -54,7 +54,6 @@ def cards(scene: Scene) -> list[ComposerCard]:
 
 
 def click(found: QPushButton | None) -> None:
-    assert found is not None
     QTest.mouseClick(found, Qt.MouseButton.LeftButton)
 
 
@@ -205,7 +204,6 @@ async def test_the_starter_model_is_explained_once(tmp_path: Path, echo_model: C
         better = await recommended(scene)
         assert better.model.name in card.details.text()
         download = button(scene, "Download")
-        assert download is not None
         assert download.accessibleName() == f"Download {better.model.name}"
 
         (close_button,) = (one for one in card.findChildren(IconButton) if one.accessibleName() == "Not now")

@@ -63,12 +63,10 @@ async def test_what_was_done_is_told_under_the_reply_and_unfolds(tmp_path: Path,
         await reply(scene)
         view, row = scene.controller.view, scene.controller.messages.rowCount() - 1
         sheet = view.message_layout(row)
-        assert sheet is not None
         assert sheet.tool_list is not None
         assert format_tool_results(sheet.annotations.tool_results).startswith("Rolled 2d6: ")
         folded = sheet.height
         placed = view.placed_row(row)
-        assert placed is not None
         place = sheet.tools_rect.center() + QPoint(view.text_column()[0], placed.top)
         QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=place)
         assert view.message_layout(row).height > folded
@@ -82,12 +80,10 @@ async def test_it_is_still_told_when_the_conversation_is_opened_again(tmp_path: 
         await until(lambda: scene.words and scene.words[-1] == "A good throw!")
         await reply(scene)
         session = scene.session
-        assert session is not None
         await scene.controller.session_controller.show_session(await scene.services.sessions.new("mira"))
         await scene.controller.session_controller.go_to_session(session.guid)
         await until(lambda: scene.words and scene.words[-1] == "A good throw!")
         sheet = scene.controller.view.message_layout(scene.controller.messages.rowCount() - 1)
-        assert sheet is not None
         assert [one.call.name for one in sheet.annotations.tool_results] == ["dice_roll"]
 
 
@@ -147,7 +143,6 @@ async def test_a_question_is_seen_only_in_its_own_conversation(tmp_path: Path, e
     async with dice_rolled(tmp_path, echo_model, tools_always_ask=True) as scene:
         await card(scene)
         session = scene.session
-        assert session is not None
         await scene.controller.session_controller.show_session(await scene.services.sessions.new("mira"))
         assert scene.controller.tool_permissions.card is None
         await scene.controller.session_controller.go_to_session(session.guid)

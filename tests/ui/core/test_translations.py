@@ -195,7 +195,6 @@ def in_brackets(folder: Path) -> Path:
     tree = ET.parse(source)
     for message in tree.iter("message"):
         translation = message.find("translation")
-        assert translation is not None
         translation.text = f"⟦{message.findtext('source')}⟧"
         translation.attrib.clear()
     tree.write(source, encoding="utf-8", xml_declaration=True)

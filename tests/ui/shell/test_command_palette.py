@@ -151,7 +151,6 @@ async def test_the_conversation_is_renamed_and_deleted_by_command(tmp_path, echo
         first = scene.session
         run_command(scene, "rename chat")
         field = scene.window.sidebar.session_list.findChild(QLineEdit)
-        assert field is not None
         field.setText("The lighthouse")
         QTest.keyClick(field, Qt.Key.Key_Return)
         renamed: list[object] = []

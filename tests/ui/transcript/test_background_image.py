@@ -67,7 +67,6 @@ def test_a_file_that_is_no_image_is_ignored(tmp_path: Path):
 
 def test_the_image_covers_the_widget_in_its_aspect_ratio(tmp_path: Path):
     picture = load_image(painted(tmp_path, "#336699", 400, 100))
-    assert picture is not None
 
     assert scale_to_cover(picture, QSize(90, 120)).size() == QSize(90, 120)
 

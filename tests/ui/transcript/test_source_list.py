@@ -28,7 +28,6 @@ SOURCES = (WebHit("Brenn Light", "https://www.brenn.example.org/tower"), WebHit(
 async def add_conversation(scene: Scene, *sources: WebHit) -> int:
     """Something was looked up and answered in the open conversation; returns the row of the reply."""
     session = scene.session
-    assert session is not None
     line = build_hidden_message(session, "Mira has looked it up.", now(), build_note(WebLookup("the tower", sources)))
     said = (
         Message(session_id=session.guid, role=Role.USER, alternatives=[Alternative(content="Look it up.")]),
@@ -49,7 +48,6 @@ async def add_conversation(scene: Scene, *sources: WebHit) -> int:
 
 def list_of(scene: Scene, row: int):
     message_layout = scene.controller.view.message_layout(row)
-    assert message_layout is not None
     return message_layout, message_layout.source_list
 
 
@@ -60,9 +58,7 @@ async def test_a_click_on_a_source_below_the_reply_opens_it(tmp_path: Path):
         view, received = scene.controller.view, list[QUrl]()
         view.link_activated.disconnect()
         view.link_activated.connect(received.append)
-        assert sources is not None
         placed = view.placed_row(row)
-        assert placed is not None
         second = QPoint(view.text_column()[0] + 30, placed.top + message_layout.sources_top + sources.height - 6)
 
         QTest.mouseMove(view.viewport(), second)
@@ -88,7 +84,6 @@ async def test_a_search_without_results_is_one_line(tmp_path: Path):
     async with opened(tmp_path) as scene:
         _sheet, sources = list_of(scene, await add_conversation(scene))
 
-        assert sources is not None
         assert sources.web_lookup == WebLookup("the tower")
         assert sources.heading == "No results for “the tower”"
 
@@ -117,7 +112,6 @@ async def test_a_running_search_is_shown_and_sources_appear_with_the_reply(tmp_p
         _sheet, sources = list_of(scene, row)
 
     assert "Searching the internet for “who built the tower of Brenn”…" in said
-    assert sources is not None
     assert sources.web_lookup.sources == (WebHit("Tower", f"{site.url}/tower"),)
 
 
@@ -149,7 +143,6 @@ async def test_sources_follow_an_edited_message(tmp_path: Path):
         await until(lambda: all(scene.words))
         words = list(scene.words)
 
-    assert other is not None
     assert other.topic == "what the tower of Brenn burned"
     assert nothing is None
     assert not any("looked up" in said for said in words)
@@ -165,7 +158,6 @@ def test_only_http_addresses_become_links():
     marks.add_inserted_message(line, user.id)
 
     reported = marks.find_lookup(user.id)
-    assert reported is not None
     assert reported.sources == SOURCES
     assert marks.find_lookup(reply.id) is None
 
