@@ -6,12 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QCoreApplication, QEvent
+from PySide6.QtCore import QCoreApplication, QEvent, Qt
 from PySide6.QtGui import QAction, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QWidget
 
 from lethe_app.ui.core.routes import PAGES, ActionGroup, ActionSpec
 
+SHORTCUT_MODIFIERS = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier | Qt.KeyboardModifier.MetaModifier
 LOCAL_ACTIONS = frozenset({"rename", "delete", "send", "line_break", "edit_last", "good_reply", "bad_reply", "undo", "redo"})
 """Actions whose keys are handled by the focused widget, not by a shortcut of the window."""
 OWN_ACTIONS: dict[ActionGroup, tuple[tuple[str, str, str], ...]] = {
@@ -146,6 +147,12 @@ def is_idle_undo(event: QEvent, *, has_undo: bool, has_redo: bool) -> bool:
         return False
     is_undo, is_redo = event.matches(QKeySequence.StandardKey.Undo), event.matches(QKeySequence.StandardKey.Redo)
     return (is_undo and not has_undo) or (is_redo and not has_redo)
+
+
+def typed_text(event: QKeyEvent) -> str:
+    """Return what a key press types; empty for spaces, control characters and shortcuts."""
+    text = event.text().strip()
+    return text if text.isprintable() and not event.modifiers() & SHORTCUT_MODIFIERS else ""
 
 
 class Actions(dict[str, QAction]):

@@ -8,8 +8,6 @@ from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication, QLibraryInfo, QLocale, QTranslator
 
-SOURCE_LANGUAGE = "en"
-"""Language of the source strings, which needs no catalogue."""
 QT_CATALOGUE = "qtbase"
 """Catalogue of Qt's own strings: buttons of file dialogs, the context menu of text fields, names of keys."""
 
@@ -50,24 +48,14 @@ def find_catalogues(folders: Sequence[Path], languages: Sequence[str]) -> tuple[
     If English precedes every language with a catalogue, nothing is returned.
     """
     for language in languages:
-        for name in language_file_names(language):
+        locale = QLocale(language)
+        for name in locale.uiLanguages(QLocale.TagSeparator.Underscore):  # most specific first: zh_Hans_CN, zh_CN, zh_Hans, zh
             files = [file for folder in folders if (file := folder / f"lethe_{name}.qm").is_file()]
             if files:
                 return name, files
-        if language.replace("_", "-").split("-")[0] in {SOURCE_LANGUAGE, "C"}:
+        if locale.language() in {QLocale.Language.English, QLocale.Language.C}:  # of the source, which needs no catalogue
             break
     return "", []
-
-
-def language_file_names(language: str) -> list[str]:
-    """Return the file name forms of a language, most specific first: “zh-Hans-CN” gives zh_Hans_CN, zh_CN, zh_Hans and zh."""
-    parts = language.replace("-", "_").split("_")
-    candidates = [
-        "_".join(parts),
-        "_".join([parts[0], parts[-1]]),
-        *("_".join(parts[:end]) for end in range(len(parts) - 1, 0, -1)),
-    ]
-    return list(dict.fromkeys(candidates if len(parts) > 1 else parts))
 
 
 def _load_translator(file: Path) -> QTranslator | None:

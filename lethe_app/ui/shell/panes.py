@@ -6,9 +6,9 @@ from PySide6.QtCore import QByteArray, QEasingCurve, QPoint, QPropertyAnimation,
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QApplication, QFrame, QSplitter, QWidget
 
+from lethe_app.ui.core.actions import typed_text
 from lethe_app.ui.core.palette import MOTION_MS, SPACE_8
 from lethe_app.ui.core.theme import Theme, set_style_properties
-from lethe_app.ui.core.typed_text import typed_text
 from lethe_app.ui.shell.sidebar import SIDEBAR_WIDTH
 from lethe_app.ui.widgets.layouts import build_column
 

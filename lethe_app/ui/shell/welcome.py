@@ -24,13 +24,13 @@ from lethe_app.domain.model import ModelFile
 from lethe_app.services.models.recommendation import READING_SPEED, DownloadAssessment, words_per_second
 from lethe_app.services.models.service import is_starter
 from lethe_app.ui.core.accessibility import chain_focus
+from lethe_app.ui.core.actions import typed_text
 from lethe_app.ui.core.avatars import render_avatar
 from lethe_app.ui.core.formatting import describe_model
 from lethe_app.ui.core.icons import BUTTON_ICON_SIZE, application_icon, load_button_icon, render_icon
 from lethe_app.ui.core.labels.models import format_offer, format_speed
 from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_2, SPACE_3, SPACE_4, SPACE_6
 from lethe_app.ui.core.theme import Theme
-from lethe_app.ui.core.typed_text import typed_text
 from lethe_app.ui.shell.sidebar_model import PersonaRow
 from lethe_app.ui.widgets.buttons import build_button
 from lethe_app.ui.widgets.choice_card import ChoiceCard
