@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import json
 import sys
 from collections.abc import AsyncIterator, Callable
@@ -18,10 +19,12 @@ from lethe_app.services.speech.dictation import SoundFormat
 from lethe_app.speech.recognition.client import RecognitionClient
 from lethe_app.ui.controllers.dictation import controller as controller_module
 from lethe_app.ui.controllers.dictation.controller import DictationPhase
+from lethe_app.ui.controllers.dictation.microphone import SystemMicrophone
 from tests.speech.recognition.sounds import chunks, silence, tone
 from tests.ui.window_scene import Scene, opened, until
 
 pytestmark = pytest.mark.usefixtures("styled_app")
+
 
 SHORTCUT = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
 
@@ -389,3 +392,41 @@ async def test_the_window_loads_no_library_of_speech(tmp_path: Path):
     output, _errors = await process.communicate()
 
     assert output.decode().strip() == "[]"
+
+
+pytestmark = pytest.mark.usefixtures("qapp")
+
+
+async def test_a_missing_library_of_the_system_is_named_with_what_to_do(monkeypatch: pytest.MonkeyPatch):
+    def fail(_name: str) -> None:
+        raise ImportError("libpulse.so.0: cannot open shared object file")
+
+    monkeypatch.setattr(importlib, "import_module", fail)
+
+    with pytest.raises(DictationError) as problem:
+        await SystemMicrophone().open(lambda _data: None, lambda _error: None)
+
+    assert "libpulse.so.0" in problem.value.message
+    assert "Install the missing library" in problem.value.remedy
+
+
+async def test_a_computer_without_a_microphone_says_so():
+    multimedia = pytest.importorskip("PySide6.QtMultimedia", exc_type=ImportError)
+    if not multimedia.QMediaDevices.defaultAudioInput().isNull():
+        pytest.skip("this computer has a microphone")
+
+    with pytest.raises(DictationError, match="No microphone was found"):
+        await SystemMicrophone().open(lambda _data: None, lambda _error: None)
+
+
+async def test_a_sound_system_that_died_is_not_opened_again():
+    microphone, reported = SystemMicrophone(), []
+    microphone._on_failure = reported.append
+
+    microphone._report_stall()
+    assert reported == []
+    microphone._report_stall()
+
+    assert [error.message for error in reported] == ["The sound system stopped working."]
+    with pytest.raises(DictationError, match="The sound system stopped working"):
+        await microphone.open(lambda _data: None, reported.append)

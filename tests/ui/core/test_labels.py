@@ -1,18 +1,23 @@
-"""Reasons are data below the window, and every one of them has words that can be translated."""
+"""Dates, attributes of facts and reasons of recall are put into words."""
 
 from __future__ import annotations
 
 import re
+from datetime import date, timedelta
 
 import pytest
 from PySide6.QtCore import QCoreApplication, QTranslator
 
+from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.prompt import CacheMiss, CutReason, PrefillCost, PromptCut
 from lethe_app.domain.recall import BlockReason, Reason, ReasonKind
 from lethe_app.language_tables import load_table
 from lethe_app.retrieval.signals import SIGNALS
 from lethe_app.services.memory import reason_words
 from lethe_app.ui.core import reason_labels
+from lethe_app.ui.core.labels.dates import format_day, format_time
+from lethe_app.ui.core.labels.facts import format_attribute
+from tests.ui.chat_scene import NOON
 
 
 @pytest.mark.parametrize("kind", ReasonKind)
@@ -83,3 +88,44 @@ def test_a_template_is_translated_around_its_values():
         QCoreApplication.removeTranslator(loud)
 
     assert reported == "its key “the {lamp}” IST IN DER NACHRICHT"
+
+
+@pytest.mark.parametrize(
+    ("key", "fact", "words"),
+    [
+        ("job", "Tomas is a nurse.", "job"),
+        ("ines job", "Tomas's sister Ines works as a vet.", "job of Ines"),
+        ("sister job", "Tomas's sister works as a vet.", "job of the sister"),
+        ("cat name", "Tomas's cat is called Biscuit.", "name of the cat"),
+        ("mother in law age", "Tomas's mother-in-law is 70.", "age of the mother in law"),
+        ("dream job", "Tomas's dream job is baker.", "dream job"),
+        ("favourite colour", "Tomas's favourite colour is green.", "favourite colour"),
+        ("plan dentist appointment", "Tomas has a dentist appointment on Friday.", "plan: dentist appointment"),
+        ("plan lisbon", "Tomas will fly to Lisbon in May.", "plan: Lisbon"),
+    ],
+)
+def test_an_attribute_reads_as_words(key: str, fact: str, words: str):
+    assert format_attribute(ExtractedFact(fact=fact, key=key)) == words
+
+
+TODAY = date(2026, 3, 5)
+
+
+@pytest.mark.parametrize(
+    ("age", "words"),
+    [
+        (0, "Today"),
+        (1, "Yesterday"),
+        (2, "Tuesday"),
+        (6, "Friday"),
+        (7, "26 February"),
+        (400, "29 January 2025"),
+        (-1, "6 March"),
+    ],
+)
+def test_recent_days_have_names(age, words):
+    assert format_day(TODAY - timedelta(days=age), TODAY) == words
+
+
+def test_a_time_has_no_seconds():
+    assert format_time(NOON.replace(second=59)).count(":") == 1
