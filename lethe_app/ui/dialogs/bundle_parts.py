@@ -30,25 +30,16 @@ def describe_contents(contents: BundleCounts) -> list[str]:
     omitted.
     """
     tr = QCoreApplication.translate
-    parts = []
-    if contents.worlds:
-        parts.append(format_count(contents.worlds, tr("Bundle", "{n} world"), tr("Bundle", "{n} worlds")))
-    if contents.memories:
-        parts.append(format_memory_count(contents.memories))
-    if contents.facts:
-        parts.append(format_count(contents.facts, tr("Bundle", "{n} fact"), tr("Bundle", "{n} facts")))
-    if contents.notebooks:
-        parts.append(format_count(contents.notebooks, tr("Bundle", "{n} notebook"), tr("Bundle", "{n} notebooks")))
-    if contents.conversations:
-        conversations = format_count(
-            contents.conversations, tr("Bundle", "{n} conversation"), tr("Bundle", "{n} conversations")
-        )
-        parts.append(
-            tr("Bundle", "{talks} with {messages}").format(
-                talks=conversations, messages=format_message_count(contents.messages)
-            )
-        )
-    return parts
+    talks = format_count(contents.conversations, tr("Bundle", "{n} conversation"), tr("Bundle", "{n} conversations"))
+    messages, notebooks = format_message_count(contents.messages), (tr("Bundle", "{n} notebook"), tr("Bundle", "{n} notebooks"))
+    parts = (
+        (contents.worlds, format_count(contents.worlds, tr("Bundle", "{n} world"), tr("Bundle", "{n} worlds"))),
+        (contents.memories, format_memory_count(contents.memories)),
+        (contents.facts, format_count(contents.facts, tr("Bundle", "{n} fact"), tr("Bundle", "{n} facts"))),
+        (contents.notebooks, format_count(contents.notebooks, *notebooks)),
+        (contents.conversations, tr("Bundle", "{talks} with {messages}").format(talks=talks, messages=messages)),
+    )
+    return [text for count, text in parts if count]
 
 
 class BundleDialog(ContentDialog):

@@ -14,7 +14,7 @@ from lethe_app.domain.list_items import MemoryFiling, MemoryLine
 from lethe_app.ui.core.formatting import format_session_title
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.labels.dates import format_date
-from lethe_app.ui.core.labels.memories import ICON_NAMES, format_kind
+from lethe_app.ui.core.labels.memories import KINDS, format_kind
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.pages.memories.labels import format_insertion, tr
 from lethe_app.ui.pages.record_page.filters import Chip, ChipFilter, RecordFilter
@@ -69,7 +69,7 @@ def build_columns(theme: Theme, distances: Mapping[str, float]) -> list[Column[M
 
     def row_icon(line: MemoryLine) -> Any:  # noqa: ANN401 - Qt's own type
         return load_icon(
-            ICON_NAMES[line.category], theme.palette.amber if line.enabled or line.is_session else theme.palette.muted
+            KINDS[line.category][0], theme.palette.amber if line.enabled or line.is_session else theme.palette.muted
         )
 
     def text_colour(line: MemoryLine) -> str:
