@@ -100,8 +100,7 @@ async def test_a_reply_goes_on_while_the_reader_looks_elsewhere(tmp_path, echo_m
 
 async def test_another_reply_becomes_a_second_wording(tmp_path, echo_model):
     async with opened(tmp_path, echo_model("First.", "Second.")) as scene:
-        scene.send("Again?")
-        await until(lambda: not scene.is_replying and len(scene.words) == 3)
+        await scene.say("Again?")
         QTest.keyClick(scene.draft, Qt.Key.Key_R, Qt.KeyboardModifier.ControlModifier)
         await until(lambda: not scene.is_replying and scene.words[2] == "Second.")
 
@@ -136,8 +135,7 @@ async def test_a_model_that_cannot_be_read_is_told_and_the_message_is_kept(tmp_p
 
 async def test_new_rename_and_delete_with_a_way_back(tmp_path, echo_model):
     async with opened(tmp_path, echo_model("Yes.")) as scene:
-        scene.send("Hello.")
-        await until(lambda: not scene.is_replying and len(scene.words) == 3)
+        await scene.say("Hello.")
         first = str(scene.session.guid)
         scene.window.sidebar.rename_requested.emit(first, "First night")
         await until(lambda: "First night" in scene.titles)
@@ -154,8 +152,7 @@ async def test_new_rename_and_delete_with_a_way_back(tmp_path, echo_model):
 
 async def test_f2_in_the_message_box_renames_the_conversation_and_sends_nothing(tmp_path, echo_model):
     async with opened(tmp_path, echo_model("Yes.")) as scene:
-        scene.send("Hello.")
-        await until(lambda: not scene.is_replying and len(scene.words) == 3)
+        await scene.say("Hello.")
         await until(lambda: scene.window.sidebar.model.find_session(str(scene.session.guid)))
         scene.draft.setFocus()
 
@@ -186,8 +183,7 @@ async def test_esc_in_the_question_deletes_nothing(tmp_path, echo_model):
 
 async def test_ctrl_n_begins_a_new_conversation(tmp_path, echo_model):
     async with opened(tmp_path, echo_model("Yes.")) as scene:
-        scene.send("Hello.")
-        await until(lambda: not scene.is_replying and len(scene.words) == 3)
+        await scene.say("Hello.")
 
         QTest.keyClick(scene.window, Qt.Key.Key_N, Qt.KeyboardModifier.ControlModifier)
         await until(lambda: len(scene.words) == 1)
@@ -197,8 +193,7 @@ async def test_ctrl_n_begins_a_new_conversation(tmp_path, echo_model):
 
 async def test_up_in_an_empty_field_edits_the_last_own_message(tmp_path, echo_model):
     async with opened(tmp_path, echo_model("Yes.")) as scene:
-        scene.send("Helo.")
-        await until(lambda: not scene.is_replying and len(scene.words) == 3)
+        await scene.say("Helo.")
 
         QTest.keyClick(scene.draft, Qt.Key.Key_Up)
         await until(lambda: scene.controller.view.findChild(MessageEditor) is not None)
@@ -213,8 +208,7 @@ async def test_up_in_an_empty_field_edits_the_last_own_message(tmp_path, echo_mo
 async def test_closing_and_opening_shows_the_conversation_again(tmp_path, echo_model):
     model = echo_model("I remember.")
     async with opened(tmp_path, model) as scene:
-        scene.send("Remember me.")
-        await until(lambda: not scene.is_replying and len(scene.words) == 3)
+        await scene.say("Remember me.")
 
     async with opened(tmp_path, model) as scene:
         await until(lambda: len(scene.words) == 3 and scene.words[2])

@@ -20,8 +20,7 @@ async def test_a_persona_begins_anew(tmp_path: Path, echo_model):
     async with opened(tmp_path, echo_model("Yes.")) as scene:
         sessions = scene.services.sessions
         first = scene.session
-        scene.send("I am Tomas, and I keep bees.")
-        await until(lambda: not scene.is_replying and len(scene.words) == 3)
+        await scene.say("I am Tomas, and I keep bees.")
 
         scene.window.window_actions["erase_history"].trigger()
         dialog = await scene.dialog()
@@ -48,8 +47,7 @@ async def test_esc_erases_nothing(tmp_path: Path, echo_model):
 async def test_a_day_is_deleted_from_the_timeline(tmp_path: Path, echo_model):
     async with opened(tmp_path, echo_model("Yes.")) as scene:
         first = scene.session
-        scene.send("I am Tomas, and I keep bees.")
-        await until(lambda: not scene.is_replying and len(scene.words) == 3)
+        await scene.say("I am Tomas, and I keep bees.")
         scene.window.window_actions["overview"].trigger()
         page = scene.page
         assert isinstance(page, OverviewPage)

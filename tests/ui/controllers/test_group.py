@@ -184,8 +184,7 @@ async def test_whoever_is_chosen_answers_and_nobody_else(tmp_path: Path, echo_mo
         assert scene.window.chat.speaker_chooser.button.accessibleName() == "Next speaker: Aiko"
         assert scene.window.chat.composer.send_button.accessibleName() == "Let Aiko speak"
 
-        scene.send("Edmund, what do you say?")
-        await until(lambda: len(scene.words) == 3 and not scene.is_replying)
+        await scene.say("Edmund, what do you say?")
         assert speakers(scene)[2:] == ["Aiko"]
 
         scene.send("")  # and sending nothing lets her speak once more
@@ -235,8 +234,7 @@ async def test_a_reply_is_awaited_under_the_right_name(tmp_path: Path, echo_mode
 async def test_one_is_let_go_and_the_conversation_is_for_two_again(tmp_path: Path, echo_model: Script):
     async with opened(tmp_path, echo_model("Yes.")) as scene:
         await set_guests(scene, "Edmund")
-        scene.send("Edmund?")
-        await until(lambda: len(scene.words) == 3 and not scene.is_replying)
+        await scene.say("Edmund?")
 
         await tick(scene, "Edmund")
         await until(lambda: not scene.window.chat.speaker_chooser.isVisible())

@@ -38,8 +38,7 @@ async def test_a_reply_is_spoken_sentence_by_sentence_while_it_is_written(tmp_pa
 async def test_nothing_is_spoken_before_it_is_switched_on(tmp_path, echo_model):
     engine = FakeEngine()
     async with opened(tmp_path, echo_model("Good evening, captain."), speech_engine=engine) as scene:
-        scene.send("Good evening.")
-        await until(lambda: not scene.is_replying and len(scene.words) == 3)
+        await scene.say("Good evening.")
 
         assert engine.prepared == []
 
@@ -50,8 +49,7 @@ async def test_the_voice_of_the_persona_reads_a_message_aloud(tmp_path, echo_mod
         persona = await scene.services.library.persona("mira")
         await scene.services.library.save_persona(persona.model_copy(update={"tts_voice": BEN.voice_id}))
         await scene.controller.directory.read_personas()
-        scene.send("Good evening.")
-        await until(lambda: not scene.is_replying and len(scene.words) == 3)
+        await scene.say("Good evening.")
 
         scene.controller.view.run_action("read", 2)
         await until(lambda: engine.texts)
@@ -125,8 +123,7 @@ def begin_another_session(scene: Scene) -> None:
 async def test_the_voice_stops_as_soon_as_the_user_acts(tmp_path, echo_model, act):
     engine = FakeEngine(is_instant=False)
     async with opened(tmp_path, echo_model("One. Two. Three."), speech_engine=engine) as scene:
-        scene.send("Good evening.")
-        await until(lambda: not scene.is_replying and len(scene.words) == 3)
+        await scene.say("Good evening.")
         await read_on(scene, engine)
         changes: list[bool] = []
         scene.controller.speech_output.speaking_changed.add(changes.append)
@@ -157,8 +154,7 @@ async def test_escape_stops_reply_and_voice(tmp_path, echo_model):
 async def test_closing_the_window_silences_the_voice_and_ends_its_engine(tmp_path, echo_model):
     engine = FakeEngine(is_instant=False)
     async with opened(tmp_path, echo_model("One. Two."), speech_engine=engine) as scene:
-        scene.send("Good evening.")
-        await until(lambda: not scene.is_replying and len(scene.words) == 3)
+        await scene.say("Good evening.")
         await read_on(scene, engine)
 
     assert engine.cut_off == ["One."]
@@ -170,8 +166,7 @@ async def test_each_session_remembers_whether_it_is_spoken(tmp_path, echo_model)
         button = scene.window.chat.header.speech.speak_button
         first = scene.session
         await switch_speech_on(scene)
-        scene.send("Good evening.")
-        await until(lambda: not scene.is_replying and len(scene.words) == 3)
+        await scene.say("Good evening.")
         scene.window.window_actions["new"].trigger()
         await until(lambda: scene.session.guid != first.guid and not scene.controller.speech.mode.is_spoken)
         assert not button.isChecked()
@@ -240,8 +235,7 @@ async def test_what_is_missing_is_said_when_speech_is_switched_on(tmp_path, echo
         await until(lambda: scene.toasts)
 
         assert "libpulse.so.0" in scene.toasts[0].text
-        scene.send("Good evening.")
-        await until(lambda: not scene.is_replying and len(scene.words) == 3)
+        await scene.say("Good evening.")
         assert scene.words[2] == "One."
 
 

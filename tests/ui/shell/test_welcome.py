@@ -168,8 +168,7 @@ async def test_the_first_start_leads_into_a_conversation(tmp_path, echo_model, s
         (own,) = await scene.services.library.user_personas()
         settings = scene.services.preferences.current
         assert (own.name, settings.user_persona, settings.welcomed) == ("Tomas", own.unique_name, True)
-        scene.send("Hello.")
-        await until(lambda: not scene.is_replying and len(scene.words) == 3)
+        await scene.say("Hello.")
         assert scene.words[2] == "Welcome, Tomas."
 
 
