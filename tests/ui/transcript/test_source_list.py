@@ -40,8 +40,7 @@ async def add_conversation(scene: Scene, *sources: WebHit) -> int:
         ),
     )
     await scene.services.session_store.add_messages([line, *said])
-    persona = await scene.services.library.persona("mira")
-    scene.controller.replies.show_session(session, persona, await scene.services.sessions.outline(session.guid))
+    scene.controller.replies.show_messages(session, await scene.services.sessions.outline(session.guid))
     await until(lambda: "Ada Holm built it." in scene.words)
     return scene.words.index("Ada Holm built it.")
 
