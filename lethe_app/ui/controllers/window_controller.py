@@ -41,8 +41,8 @@ from lethe_app.ui.controllers.persona_directory import PersonaDirectory
 from lethe_app.ui.controllers.sidebar import SidebarController
 from lethe_app.ui.controllers.speech import SpeechController
 from lethe_app.ui.controllers.transfers import BundleExporter, FileImporter
-from lethe_app.ui.controllers.user_activity import UserActivity
 from lethe_app.ui.core.file_transfers import FileTransfers
+from lethe_app.ui.core.input_watch import InputWatch
 from lethe_app.ui.core.page_preload import PagePreload
 from lethe_app.ui.shell.command_palette import CommandPalette
 from lethe_app.ui.speech.sound_process import create_engines
@@ -82,6 +82,7 @@ class WindowController(QObject):
         self._create_page_controllers()
         self._create_message_controllers()
         self._connect_view()
+        self._report_activity()
 
     def _create(self, kind: Callable[..., Created], **given: object) -> Created:
         """Create a controller with what its parameters are named after: an attribute of this object, or else a service."""
@@ -94,7 +95,6 @@ class WindowController(QObject):
         self._create(BackgroundActivityController)
         self.appearance = self._create(AppearanceController)
         self.gear_menu = self._create(GearMenu)
-        self._create(UserActivity)
         self.page_preload = PagePreload(self.is_idle, self)
         recent = preferences.current.recent_commands
         self.command_palette = CommandPalette(window.theme, window.window_actions, self._open_route, recent, window)
@@ -150,6 +150,17 @@ class WindowController(QObject):
         idle_time = self.services.idleness.idle_time
         return idle_time is not None and idle_time >= IDLE_BEFORE_PRELOAD and not self.replies.is_replying
 
+    def _report_activity(self) -> None:
+        """Report input and unsent drafts to the services that wait until the user is idle."""
+        self.input_watch = InputWatch(self)
+        self.input_watch.active.connect(self.services.idleness.record_action)
+        self.window.chat.composer.draft_field.textChanged.connect(self._report_draft)
+        self.services.idleness.start_watching()
+        self._report_draft()
+
+    def _report_draft(self) -> None:
+        self.services.idleness.set_composing(has_text=not self.window.chat.composer.draft_field.document().isEmpty())
+
     def _connect_view(self) -> None:
         view, replies = self.view, self.replies
         view.regenerate_requested.connect(replies.regenerate)
@@ -204,6 +215,9 @@ class WindowController(QObject):
         """Close pages and controllers, then stop and store running replies, then cancel all tasks."""
         self.page_preload.close()
         self.pages.navigator.close_all_pages()
+        self.input_watch.close()
+        self.window.chat.composer.draft_field.textChanged.disconnect(self._report_draft)
+        self.services.idleness.stop_watching()
         for controller in self.window.findChildren(Controller, options=Qt.FindChildOption.FindDirectChildrenOnly):
             controller.close()
         await self.replies.stop_all_replies()
