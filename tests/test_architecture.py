@@ -107,7 +107,7 @@ LONG_PATTERNS = 4
 LONG_WORD_LISTS = 25
 """How many are left over of patterns and of word lists that are longer; the numbers may only fall."""
 BUDGET: dict[str, tuple[int, int, int]] = {
-    "ui": (27592, 3276, 377),
+    "ui": (27516, 3275, 377),
     "services": (14873, 1605, 281),
     "brain": (8378, 851, 152),
     "storage": (4112, 488, 59),
