@@ -61,13 +61,6 @@ async def test_a_text_is_counted_once(here: TokenCountService, asked: Asked):
     assert asked.texts == ["one", "three", "seven"]
 
 
-async def test_much_text_is_counted_beside_the_window(here: TokenCountService, asked: Asked):
-    long = ["a" * 15_000, "b" * 15_000]
-
-    assert await here.count(long) == [15_000, 15_000]
-    assert asked.texts == long
-
-
 async def test_a_count_under_way_while_the_model_changes_is_not_taken_for_the_new_models(
     services: AppServices, here: TokenCountService
 ):

@@ -332,20 +332,6 @@ async def test_a_draft_is_shown_in_the_format_and_with_the_instructions_of_the_l
     assert text_of(shown.spans, PromptPart.TEMPLATE)
 
 
-async def test_a_draft_is_shown_in_the_format_that_the_user_chose(services: AppServices, says: Says):
-    await says("Aye.")
-    draft = Persona(name="Ines", bio="{{char}} mends nets.")
-    before = await services.prompt_inspector.preview(draft)
-
-    await services.preferences.set(instruct="Alpaca")
-    after = await services.prompt_inspector.preview(draft)
-
-    assert "### Instruction" in after.text
-    assert "### Instruction" not in before.text
-    assert before.template != after.template
-    assert "Alpaca" in after.template
-
-
 async def test_a_draft_too_long_for_the_model_is_shown_whole(services: AppServices, says: Says):
     await services.preferences.set(context=1024, max_reply=64)
     await says("Aye.")

@@ -131,17 +131,6 @@ async def test_what_does_not_belong_leaves_the_turn_and_can_be_brought_back(talk
     assert after == before
 
 
-async def test_what_does_not_belong_is_sifted_out_of_what_the_same_words_bring_up(talk: Talk):
-    memory = await talk.add_memory(keywords_main=["lighthouse"])
-    outcome = await talk.say(ASKED)
-    await talk.services.reply_actions.object_to(memory.guid, await behind(talk.services, outcome))
-
-    again = (await talk.say(ASKED)).memory
-
-    assert again.recalled == []
-    assert memory.guid in [one.memory for one in again.blocked]
-
-
 async def test_what_does_not_belong_does_not_stay_for_the_turns_to_come(talk: Talk):
     services = talk.services
     memory = await talk.add_memory(keywords_main=["lighthouse"], duration=4)
@@ -264,13 +253,6 @@ async def test_a_conversation_contained_in_full_is_named_after_the_reply(talk: T
     outcome = await say(services, following, "What is it called?")
 
     assert (await behind(services, outcome)).full_session_titles == ("Boats",)
-
-
-async def test_a_conversation_the_prompt_does_not_contain_is_not_named(talk: Talk):
-    await talk.say("My sister's boat is called the Heron.")
-    following = await talk.services.sessions.new(MIRA)
-
-    assert (await behind(talk.services, await say(talk.services, following, "What is it called?"))).full_session_titles == ()
 
 
 async def test_what_was_forgotten_elsewhere_is_not_read_out_among_what_did_not_belong(talk: Talk):

@@ -132,10 +132,3 @@ def test_a_held_beginning_is_kept_when_the_reply_is_stopped():
     reply.finish()
 
     assert reply.alternative(complete=False).content == "Mir"
-
-
-def test_a_reply_knows_who_wrote_it():
-    reply = a_reply()
-    hear(reply, ["Yes."])
-
-    assert reply.alternative(complete=True).model == "echo"

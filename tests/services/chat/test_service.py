@@ -186,27 +186,6 @@ async def test_a_model_with_nothing_to_say_is_an_error_and_no_message(talk: Talk
     assert [message.role for message in await talk.log()] == [Role.ASSISTANT, Role.USER]
 
 
-async def test_editing_changes_a_text_and_deleting_removes_it(talk: Talk):
-    await talk.says("Aye.")
-    await all_of(talk.services.chat.send(talk.session.guid, "Helo."))
-    mine = (await talk.log())[1]
-
-    await talk.services.message_editing.edit(mine.id, "Hello.")
-    edited = (await talk.log())[1].content
-    await talk.services.message_editing.delete(talk.session.guid, mine.id)
-
-    assert edited == "Hello."
-    assert [message.content for message in await talk.log()][1:] == ["Aye."]
-
-
-async def test_the_other_greeting_can_be_shown(talk: Talk):
-    (greeting,) = await talk.log()
-
-    shown = await talk.services.message_editing.show_alternative(greeting.id, 1 - greeting.shown)
-
-    assert shown.content != greeting.content
-
-
 async def test_the_receipt_adds_up_and_the_second_turn_reads_only_what_is_new(talk: Talk):
     await talk.says("First answer.", "Second answer.")
     first = await all_of(talk.services.chat.send(talk.session.guid, "One."))
@@ -218,14 +197,6 @@ async def test_the_receipt_adds_up_and_the_second_turn_reads_only_what_is_new(ta
     assert sum(share.tokens for share in receipt.shares) == receipt.prompt_tokens == usage.prompt_tokens
     assert usage.reused_tokens >= before.prompt_tokens - 1
     assert usage.reason is StopReason.END
-
-
-async def test_macros_in_what_the_user_says_are_filled_in_before_it_is_stored(talk: Talk):
-    await talk.says("Hm.")
-
-    await all_of(talk.services.chat.send(talk.session.guid, "I am {{user}}, you are {{char}}."))
-
-    assert (await talk.log())[1].content == "I am Tomas, you are Mira."
 
 
 async def test_a_stop_in_the_middle_of_the_first_write_loses_no_word_and_stores_nothing_twice(talk: Talk):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from lethe_app.domain.recall import RecallWay
-from lethe_app.services.memory.recall_context import ANNOUNCED
 from tests.services.turns import (
     MIRA,
     NATURAL,
@@ -25,16 +24,6 @@ async def test_what_was_told_is_not_brought_up_again_while_it_stands_there(talk:
         outcome = await talk.say(text)
         assert outcome.memory.recalled == []
         assert (await talk.prompt_of(outcome)).count(DARK) == 1
-
-
-async def test_it_is_seen_there_however_long_ago_it_was(talk: Talk):
-    await talk.add_memory(**LAMP)
-    assert (await talk.say("To the lighthouse!")).note is not None
-    for _time in range(14):
-        await talk.say("Good.")
-    outcome = await talk.say("The lighthouse, I said.")
-    assert outcome.memory.recalled == []
-    assert (await talk.prompt_of(outcome)).count(DARK) == 1
 
 
 async def test_in_another_conversation_it_is_brought_up(talk: Talk):
@@ -72,19 +61,6 @@ async def test_once_its_line_has_left_the_prompt_it_is_brought_up_again(talk: Ta
     outcome = await talk.say("The lighthouse, I said.")
     assert outcome.ways["The lamp"] == "keyword"
     assert (await talk.prompt_of(outcome)).count(DARK) == 1
-
-
-async def test_a_reply_written_anew_sees_it_once(talk: Talk):
-    await talk.add_memory(**LAMP)
-    outcome = await talk.say("To the lighthouse!")
-    again = await talk.regenerate(outcome.reply)
-    assert (await talk.prompt_of(again)).count(DARK) == 1
-
-
-async def test_what_cannot_be_understood_was_not_told(talk: Talk):
-    await talk.add_memory(keywords_main=["lighthouse"])
-    await talk.set_state(ANNOUNCED, {"no": ["guid"]})
-    assert (await talk.say("To the lighthouse!")).ways["The lamp"] == "keyword"
 
 
 async def test_the_name_of_the_persona_recalls_nothing(talk: Talk):

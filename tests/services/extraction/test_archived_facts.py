@@ -124,15 +124,3 @@ async def test_a_conversation_in_another_language_is_learnt_from_in_that_languag
     services: AppServices, script: Path, line: str, quote: str, fact: str
 ):
     assert list(await archived(services, script, (line, "!", line[:3]), {"facts": [stated(1, quote, fact)]})) == [fact]
-
-
-async def test_a_long_conversation_is_read_in_one_call_a_portion(services: AppServices, script: Path):
-    lines = [text for number in range(12) for text in (f"I own boat number {number}.", "Lovely.")]
-    first = stated(1, "I own boat number 0", "Tomas owns boat number 0.")
-    last = stated(4, "I own boat number 11", "Tomas owns boat number 11.")
-
-    found = await archived(services, script, lines, {"facts": [first]}, {"facts": []}, {"facts": [last]})
-
-    assert {text: fact.made_by for text, fact in found.items()} == dict.fromkeys(
-        ["Tomas owns boat number 0.", "Tomas owns boat number 11."], MadeBy.MODEL
-    )

@@ -94,17 +94,6 @@ async def test_relative_dates_are_spelled_out_as_seen_from_the_day_of_the_messag
     ]
 
 
-async def test_what_is_said_in_character_is_marked(extraction: ExtractionSetup, tmp_path: Path):
-    lines = conversation("Tomas: *kneels, for I am the last king of Ulm* By the way, I keep bees.")
-    king = stated(1, "I am the last king of Ulm", "Tomas is the last king of Ulm.")
-    await extraction.load(tmp_path, {"facts": [king, stated(1, "I keep bees", "Tomas keeps bees.")]})
-
-    assert [(each.fact, each.in_story) for each in await extracted(extraction, lines)] == [
-        ("Tomas is the last king of Ulm.", True),
-        ("Tomas keeps bees.", False),
-    ]
-
-
 async def test_portions_share_two_messages_and_what_was_noted_of_them_is_not_noted_twice(
     extraction: ExtractionSetup, tmp_path: Path
 ):
@@ -123,31 +112,6 @@ async def test_portions_share_two_messages_and_what_was_noted_of_them_is_not_not
         ("Tomas owns boat number 10.", lines[10]),
         ("Tomas owns boat number 21.", lines[21]),
     ]
-
-
-async def test_the_nearest_known_facts_are_shown_and_one_that_changed_is_named(extraction: ExtractionSetup, tmp_path: Path):
-    home = ExtractedFact(fact="Tomas lives in Oldgate.", key="home")
-    others = [ExtractedFact(fact=f"Tomas owns boat number {number}.") for number in range(9)]
-    lines = conversation("Tomas: We left Oldgate, I live in Bray now.")
-    await extraction.load(
-        tmp_path, {"facts": [stated(1, "I live in Bray now", "Tomas lives in Bray.", kind="home", changes=1)]}
-    )
-
-    (noted,) = await extracted(extraction, lines, (*others, home))
-
-    assert noted.changes == home
-
-
-async def test_only_facts_about_those_asked_for_are_kept(extraction: ExtractionSetup, tmp_path: Path):
-    lines = conversation("Mira: I grew up in Bergen.", "Tomas: I grew up in Graz.")
-    both = [
-        stated(1, "I grew up in Bergen", "Mira grew up in Bergen.", about="Mira"),
-        stated(2, "I grew up in Graz", "Tomas grew up in Graz."),
-    ]
-    await extraction.load(tmp_path, {"facts": both}, {"facts": both})
-
-    assert [each.fact for each in await extracted(extraction, lines)] == ["Tomas grew up in Graz."]
-    assert [each.fact for each in await extracted(extraction, lines, about="Mira")] == ["Mira grew up in Bergen."]
 
 
 async def test_words_for_this_that_the_user_wrote_for_an_older_version_still_serve(extraction: ExtractionSetup, tmp_path: Path):

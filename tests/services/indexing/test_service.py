@@ -11,10 +11,10 @@ import struct
 import tempfile
 from collections import defaultdict
 from collections.abc import Collection
-from contextlib import closing, suppress
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
-from uuid import UUID, uuid4
+from uuid import UUID
 
 import pytest
 from hypothesis import settings
@@ -36,7 +36,6 @@ from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.index.pending import PendingIndex
 from lethe_app.storage.memory.facts import FactStore
 from lethe_app.storage.memory.memories import MemoryStore
-from lethe_app.storage.migrations import MIGRATIONS, migrate
 from lethe_app.storage.trash_listing import TrashListing
 from tests.services.turns import MIRA, add_memory, before_now, spoke, unit, until, write_world
 from tests.storage.scenes import store_above, store_alternative
@@ -307,34 +306,6 @@ async def test_memories_that_wait_are_found_by_no_search(services: AppServices):
 
 
 # Taking over
-
-
-async def test_a_home_of_the_version_before_memory_is_taken_over(tmp_path: Path):
-    paths = Paths.standard(tmp_path / "home")
-    paths.home.mkdir()
-    session, message = str(uuid4()), str(uuid4())
-    with closing(sqlite3.connect(paths.database, isolation_level=None)) as connection:
-        migrate(connection, MIGRATIONS[:2])
-        moment = before_now(days=3).isoformat()
-        memory = (session, MIRA, "chat_session", "trigger", "The storm", "The mast broke.", moment, moment)
-        connection.execute(
-            "INSERT INTO memories VALUES (?, ?, ?, ?, ?, ?, '', '', ?, NULL, ?, 0, 1, 0, 1, 1.0, 0, 0, 0, '[]', '[]', 'and', 0,"
-            " 0, '', NULL)",
-            memory,
-        )
-        connection.execute(
-            "INSERT INTO sessions VALUES (?, ?, '', '', 0, '[]', 1, 1, ?, 0, ?, 1)", (session, MIRA, message, moment)
-        )
-        row = (message, session, moment)
-        connection.execute("INSERT INTO messages VALUES (?, ?, NULL, 1, 'user', '', 'Tomas', ?, 0, '', 0, NULL)", row)
-        said = "The squall took the topsail."
-        connection.execute("INSERT INTO alternatives VALUES (?, 0, 28, 1, ?, '', ?, '')", (message, moment, said))
-    services = await build(paths, engine="echo")
-    try:
-        await services.indexing.catch_up()
-        assert await texts(services) == {f'Tomas said, "{said}"', "The storm", "The mast broke."}
-    finally:
-        await services.close()
 
 
 async def test_in_the_background_everything_is_taken_over_and_progress_is_told(services: AppServices):

@@ -276,18 +276,6 @@ async def test_what_the_user_does_while_somebody_learns_is_not_lost(services: Ap
     assert (await known(services))["Tomas has cats, and nobody knows how many."].guid == old.guid
 
 
-async def test_facts_come_back_as_they_were_with_the_conversation_they_came_from(services: AppServices):
-    session = await hold(services, *NUTS)
-    await services.archive_queue.archive_session(session.guid)
-    before = await services.facts.facts_of(HER)
-
-    await services.sessions.delete(session.guid)
-    assert await services.facts.facts_of(HER) == []
-
-    await services.sessions.restore(session.guid)
-    assert await services.facts.facts_of(HER) == before
-
-
 async def test_a_fact_needs_words_and_has_to_be_there(services: AppServices):
     fact = await services.facts.add(HER, "Tomas keeps bees.")
 

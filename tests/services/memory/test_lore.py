@@ -7,7 +7,6 @@ from collections.abc import Callable
 import pytest
 
 from lethe_app.app import build
-from lethe_app.brain.lore.compiled import LoreIndex
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import ChatSession, Role
 from lethe_app.domain.clock import now
@@ -125,33 +124,6 @@ async def test_a_broken_world_keeps_nobody_from_answering(talk: Talk):
     outcome = await talk.say("The grotto!")
     assert outcome.reply.content == "“Aye.”"
     assert outcome.memory.recalled == []
-
-
-async def test_a_hostile_expression_keeps_nobody_from_answering(talk: Talk):
-    evil = {"name": "Evil", "content": "x", "keywords_main": ["/(a|aa)+$/", "/(?:x{9999}){9999}/", "/(/"]}
-    talk.write_world("isles", evil, GROTTO)
-    outcome = await talk.say("The grotto! " + "a" * 3000 + "b")
-    assert "Grotto" in outcome.ways
-
-
-async def test_a_large_world_is_made_ready_once_for_many_turns(talk: Talk, monkeypatch: pytest.MonkeyPatch):
-    made: list[int] = []
-    real = LoreIndex.__init__
-
-    def counted(self: LoreIndex, *args: object) -> None:
-        real(self, *args)  # type: ignore[arg-type]
-        made.append(len(self.compiled_entries))
-
-    monkeypatch.setattr(LoreIndex, "__init__", counted)
-    many = [{"name": f"n{number}", "content": f"About {number}.", "keywords_main": [f"word{number}"]} for number in range(2000)]
-    talk.write_world("isles", *many)
-    first = await talk.say("word7!")
-    worlds = await talk.services.library.worlds()
-    assert set(first.ways) == {"n7"}
-    for _turn in range(3):
-        assert set((await talk.say("word8!")).ways) >= {"n8"}
-    assert made.count(2000) == 1
-    assert (await talk.services.library.worlds())["isles"] is worlds["isles"]
 
 
 async def test_words_are_looked_for_as_deep_as_a_world_says(talk: Talk):

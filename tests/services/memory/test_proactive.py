@@ -190,27 +190,6 @@ async def test_an_older_conversation_is_left_without_notes_unless_the_user_asks(
     assert outcome.note.content == "The boat is mended."
 
 
-async def test_a_note_that_came_while_another_was_told_still_waits(talk: Talk, guidance: ProactiveMemory):
-    first = UserReturnInsert(info="First.")
-    await guidance.add_note(MIRA, first)
-    await talk.spoke("Good night.", before_now(days=1))
-    outcome = await talk.say("Back.")
-    assert outcome.note is not None
-    await guidance.add_note(MIRA, UserReturnInsert(info="Second."))
-    assert [note.info for note in await guidance.notes(MIRA)] == ["Second."]
-
-
-async def test_an_endless_note_is_told_in_short_and_its_memory_is_kept_whole(talk: Talk):
-    book = "The keeper climbs the stairs. " * 20_000
-    memory = await talk.add_memory(book, insertion=MemoryInsertion.USER_RETURN)
-    await talk.spoke("Good night.", before_now(days=1))
-    outcome = await talk.say("Back.")
-    assert outcome.note is not None
-    assert len(outcome.note.content) < 7_000
-    assert (held := await talk.load_memory(memory)) is not None
-    assert held.content == book
-
-
 # What fades
 
 

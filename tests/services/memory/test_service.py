@@ -55,12 +55,6 @@ async def test_an_empty_question_finds_nothing_and_the_count_has_bounds(services
     assert len(await services.memory_lookup.search(MIRA, "broken winch", 999)) == 50
 
 
-async def test_a_preview_says_why(services: AppServices):
-    await add_memory(services, WINCH, name="Winch", keywords_main=["winch"])
-    (one,) = (await services.memory_lookup.preview_recall(MIRA, "The winch!")).recalled
-    assert one.because[0].values == {"key": "winch", "before": 0}
-
-
 # Memorize
 
 

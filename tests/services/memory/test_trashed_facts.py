@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import timedelta
 
 import pytest
 
@@ -135,16 +134,6 @@ async def test_what_it_had_taken_the_place_of_holds_again_once_it_is_gone_for_go
     (fact,) = await services.facts.facts_of(MIRA)
     assert (fact.guid, fact.superseded, fact.superseded_by) == (paris.guid, False, None)
     assert await found(services) == {"Tomas lives in Paris."}
-
-
-async def test_gone_for_good_by_itself_the_conversation_takes_it_along(services: AppServices):
-    session, _said = await add_conversation(services, "I keep bees.")
-    await services.facts.learn(MIRA, [learnt_in(session)])
-    await services.sessions.delete(session.guid)
-
-    await services.session_store.purge(days=1, moment=now() + timedelta(days=2))
-
-    assert await services.database.run(lambda c: c.execute("SELECT count(*) FROM facts").fetchone()) == (0,)
 
 
 async def test_a_reply_written_anew_does_not_name_it(services: AppServices):

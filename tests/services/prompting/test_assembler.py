@@ -89,19 +89,6 @@ async def test_the_beginning_stays_after_the_program_was_closed(talk: Talk):
     assert await first_number(talk) == before > 0
 
 
-async def test_a_larger_context_brings_old_messages_back(talk: Talk):
-    await talk.services.preferences.set(context=CONTEXT, max_reply=REPLY)
-    await talk.says(*("and so on " * 10 for _turn in range(40)))
-    for turn in range(30):
-        await run_turn(talk.services.chat.send(talk.session.guid, f"number {turn} " + "tell me more " * 8))
-    small = await first_number(talk)
-    await talk.services.preferences.set(context=8192)
-    await talk.services.models.load()
-
-    assert small > 0
-    assert await first_number(talk) == 0
-
-
 async def test_another_wording_is_made_from_what_was_said_before_it(talk: Talk):
     await talk.says("First reply.", "Second reply.")
     _receipt, _usage, first = await run_turn(talk.services.chat.send(talk.session.guid, "One, please."))
@@ -127,16 +114,6 @@ async def test_regenerating_an_old_reply_above_the_cut_works_and_moves_nothing(t
 
     assert receipt.dropped_messages == 0
     assert await first_number(talk) == before > 0
-
-
-async def test_a_continuation_is_shown_the_reply_it_goes_on_with(talk: Talk):
-    await talk.says("It was a dark", "and stormy night.")
-    _receipt, _usage, reply = await run_turn(talk.services.chat.send(talk.session.guid, "Tell me."))
-
-    receipt, usage, whole = await run_turn(talk.services.chat.continue_reply(talk.session.guid, reply.id))
-
-    assert whole.content == "It was a darkand stormy night."
-    assert receipt.prompt_tokens == usage.prompt_tokens
 
 
 async def test_the_temperature_of_the_settings_replaces_the_presets(talk: Talk):

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import itertools
 import json
 import random
 import re
-from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
@@ -205,22 +203,6 @@ async def test_between_cuts_the_beginning_stays_the_same_to_the_letter(services:
     cuts = sum(one[1] != other[1] for one, other in itertools.pairwise(heads))
     assert 1 <= cuts < 10
     assert changes == cuts
-
-
-async def test_what_left_is_told_once_and_what_is_told_has_left(services: AppServices, tmp_path: Path):
-    present = await hold(services, *marked("here", 60))
-    await load(services, tmp_path)
-
-    text = await prompt(services, present)
-
-    one = await frame(services, present)
-    first = verbatim(text, "here")[0]
-    quoted = [int(number) for number in re.findall(r"herex(\d+)x", one.rolling)]
-    assert first > 0
-    assert quoted
-    assert max(quoted) < first
-    assert text.count(one.rolling) == 1
-    assert len(quoted) == len(set(quoted))
 
 
 async def test_all_that_left_is_read_even_where_the_context_holds_a_tenth_of_it(services: AppServices, tmp_path: Path):
@@ -462,32 +444,6 @@ async def reached(services: AppServices, session: ChatSession) -> StablePrefix:
     return await frame(services, session)
 
 
-async def test_with_five_hundred_conversations_a_turn_asks_no_more_than_with_twenty(services: AppServices, tmp_path: Path):
-    questions = {}
-    database = services.database
-    run, asked = database.run, [0]
-
-    def counted(work: Callable[..., object]) -> object:
-        asked[0] += 1
-        return run(work)
-
-    database.run = counted  # type: ignore[assignment, method-assign]
-    await load(services, tmp_path, 4096)
-    for count in (20, 500):
-        for number in range(len(await services.sessions.list("mira-test")), count):
-            await hold(services, *marked(f"t{number}e", 2), at=now() - DAY * 600 + timedelta(hours=number))
-        present = await hold(services, *marked("here", 2))
-        made = asked[0]
-        await prompt(services, present)
-        made = asked[0] - made
-        turn = asked[0]
-        await prompt(services, present)
-        questions[count] = (made, asked[0] - turn)
-
-    assert questions[500][1] <= questions[20][1] <= 40
-    assert questions[500][0] <= questions[20][0] + 70
-
-
 async def recapping(services: AppServices) -> RollingSummary:
     return RollingSummary(
         frames_of(services),
@@ -544,26 +500,6 @@ async def test_when_words_that_had_left_are_changed_all_is_told_anew(services: A
     await frames_of(services).drop(present.guid)
 
     assert "xylophone" not in await prompt(services, present)
-
-
-async def test_in_the_background_a_cut_is_told_without_being_asked_and_the_end_comes_at_once(
-    services: AppServices, script: Path
-):
-    await services.preferences.set(max_reply=64, context=4096)
-    words = "Tomas went on about many things he likes."
-    await trusted(services, script, context=4096, answers=[{"paragraphs": [words]}], delay=0.005)
-    keeper = await recapping(services)
-    keeper.background.start()
-    present = await hold(services, *marked("here", 200))
-    await prompt(services, present)
-
-    for _moment in range(500):
-        if (await frame(services, present)).recap:
-            break
-        await asyncio.sleep(0.02)
-    await keeper.background.close()
-
-    assert (await frame(services, present)).recap == words
 
 
 async def test_truncated_messages_are_left_out_and_the_prefix_stays_between_cuts(services: AppServices, tmp_path: Path):

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from lethe_app.brain.text.utterance import to_utterances
 from lethe_app.composition.app_services import AppServices
-from lethe_app.domain.chat import PartState, Role, SessionPart
+from lethe_app.domain.chat import PartState, SessionPart
 from lethe_app.domain.facts import MadeBy
 from lethe_app.services.extraction.conversation import ConversationExtraction
 from lethe_app.services.extraction.llm_facts import LlmFactExtraction
@@ -23,7 +22,6 @@ from tests.services.past_sessions import (
     answers,
     archive,
     archived_parts,
-    chats_of,
     copy_home,
     hold,
     load_script,
@@ -96,16 +94,6 @@ async def test_facts_of_a_trusted_model_do_not_stand_beside_the_same_in_the_word
     await archive(services, session)
 
     assert [fact.fact for fact in await services.facts.facts_of("mira-test")] == ["Tomas is a carpenter at the shipyard."]
-
-
-async def test_a_fact_the_model_made_up_is_not_learnt(services: AppServices, script: Path):
-    session = await hold(services, *NUTS)
-    invented = {"facts": [stated(5, "I work as a carpenter", "Tomas is a famous Italian musician.")]}
-    await trusted(services, script, answers=answers(facts=invented))
-
-    await archive(services, session)
-
-    assert await services.facts.facts_of("mira-test") == []
 
 
 @pytest.mark.parametrize("part", [SessionPart.SUMMARY, SessionPart.TITLE, SessionPart.FACTS])
@@ -298,22 +286,6 @@ async def test_deleting_a_conversation_in_the_middle_leaves_the_others_to_be_don
     assert await open_parts(services, newer)
 
 
-async def test_all_that_was_said_is_read_however_long_it_is(services: AppServices, script: Path):
-    lines = [f"Line {number}: the lamp on pier {number} was out again, said the watchman." for number in range(400)]
-    session = await hold(services, *lines)
-    prompts: list[str] = []
-    await trusted(services, script, facts=False, answers=[LONG] * 60)
-    client = services.client
-    generate = client.generate
-    client.generate = lambda prompt, *rest, **more: (prompts.append(prompt), generate(prompt, *rest, **more))[1]  # type: ignore[method-assign, func-returns-value]
-
-    said = to_utterances(await chats_of(services).page(session.guid, 0, len(lines)))
-    await ConversationExtraction(services.structured_output).summary(said)
-
-    assert len(prompts) > 2
-    assert all(any(f"Line {number}:" in prompt for prompt in prompts) for number in range(400))
-
-
 async def test_without_facts_wanted_none_are_learnt(services: AppServices):
     await services.preferences.set(fact_retrieval=False)
     session = await hold(services, *NUTS)
@@ -395,30 +367,6 @@ async def test_killed_at_any_moment_the_model_finishes_it_exactly_once(services:
     assert len(left) >= 4
 
 
-@pytest.mark.parametrize("part", [SessionPart.SUMMARY, SessionPart.TITLE, SessionPart.FACTS])
-async def test_killed_while_the_model_speaks_it_is_asked_again(
-    services: AppServices, script: Path, tmp_path: Path, part: SessionPart
-):
-    session = await hold(services, *NUTS)
-    await trusted(services, script, answers=answers(), delay=0.01)
-    await services.archive_queue.archive_session(session.guid)
-    at_it = asyncio.Event()
-    services.archive_queue.changed.add(lambda one: at_it.set() if one.part is part else None)
-    services.archive_queue.background.start()
-    await asyncio.wait_for(at_it.wait(), 120)
-    copy = await copy_home(services, tmp_path / "killed")
-    await services.archive_queue.background.close()
-
-    cancelled = await open_parts(services, session)
-    async with opened(copy) as after:
-        killed = await open_parts(after, session)
-        await trusted(after, script, answers=answers(list(killed)))
-        await after.archive_queue.finish()
-        assert await open_parts(after, session) == set()
-        assert {record.made_by for record in (await after.archive_queue.parts(session.guid)).values()} == {MadeBy.MODEL}
-    assert part in killed & cancelled
-
-
 async def test_many_open_conversations_do_not_keep_the_user_waiting_for_more_than_one(services: AppServices):
     sessions = [await hold(services, *NUTS) for _number in range(5)]
 
@@ -430,16 +378,6 @@ async def test_many_open_conversations_do_not_keep_the_user_waiting_for_more_tha
     await services.archive_queue.finish()
     assert all([(await services.sessions.open(session.guid)).content for session in sessions])
     assert all(fact.reference_count == 5 for fact in await services.facts.facts_of("mira-test"))
-
-
-async def test_a_summary_is_never_written_into_what_was_said(services: AppServices):
-    session = await hold(services, *NUTS)
-    before = await chats_of(services).page(session.guid, 0, 100)
-
-    await services.archive_queue.archive_session(session.guid)
-
-    assert await chats_of(services).page(session.guid, 0, 100) == before
-    assert {message.role for message in before} == {Role.USER, Role.ASSISTANT}
 
 
 def queue_of(services: AppServices, check: Callable[[], Awaitable[object]]) -> ArchiveQueue:

@@ -191,17 +191,6 @@ async def test_a_deleted_conversation_is_gone_until_it_is_restored_with_every_wo
     assert (await services.sessions.resume("mira-test")).guid == session.guid
 
 
-async def test_after_deleting_the_newest_the_one_before_goes_on(services: AppServices, says: Says):
-    await says("Yes.")
-    first = await services.sessions.new("mira-test")
-    await send_message(services, first, "One.")
-    second = await services.sessions.new("mira-test")
-
-    await services.sessions.delete(second.guid)
-
-    assert (await services.sessions.resume("mira-test")).guid == first.guid
-
-
 async def test_whoever_shows_the_list_is_told_of_every_change_after_it_happened(services: AppServices, says: Says):
     reported: list[tuple[str, str]] = []
     action = ""
@@ -252,53 +241,6 @@ async def belongs(services: AppServices, session: ChatSession, text: str = "Hell
     return moved
 
 
-async def test_a_new_conversation_ends_the_one_before_and_can_be_spoken_in_at_once(services: AppServices, says: Says):
-    await says("Yes.")
-    first = await services.sessions.new("mira-test")
-    await send_message(services, first, "I am allergic to peanuts.")
-
-    second = await services.sessions.new("mira-test")
-    await send_message(services, second, "Hello.")
-
-    old = await services.sessions.open(first.guid)
-    assert old.archived
-    assert "peanuts" in old.content
-    assert old.name
-    assert not (await services.sessions.open(second.guid)).archived
-    assert len(await log(services, second)) == 3
-
-
-async def test_a_conversation_taken_up_again_is_archived_again_with_what_was_added(services: AppServices, says: Says):
-    await says("Yes.", "Bees!", "Yes.")
-    first = await services.sessions.new("mira-test")
-    await send_message(services, first, "I am allergic to peanuts.")
-    await services.sessions.new("mira-test")
-    await send_message(services, first, "I keep bees on the roof of my house.")
-    between = (await services.sessions.open(first.guid)).archived
-
-    second = await services.sessions.new("mira-test")
-
-    again = await services.sessions.open(first.guid)
-    facts = [fact for fact in await services.facts.facts_of("mira-test") if "allergic" in fact.fact]
-    assert second.guid != first.guid
-    assert (between, again.archived) == (False, True)
-    assert "bees" in again.content
-    assert [fact.reference_count for fact in facts] == [1]
-
-
-async def test_a_greeting_and_a_word_are_neither_summed_up_nor_deleted(services: AppServices):
-    session = await services.sessions.new("mira-test")
-    await services.session_store.add_message(Message(session_id=session.guid, role=Role.USER))
-
-    second = await services.sessions.new("mira-test")
-
-    old = await services.sessions.open(session.guid)
-    assert second.guid != session.guid
-    assert not old.archived
-    assert not old.content
-    assert len(await log(services, session)) == 2
-
-
 async def test_a_clock_that_was_put_back_ends_nothing(services: AppServices, says: Says):
     await says("Yes.", "Yes.")
     session = await services.sessions.new("mira-test")
@@ -332,19 +274,6 @@ async def test_a_journey_to_another_zone_is_no_silence(
     finally:
         monkeypatch.undo()
         time.tzset()
-
-
-async def test_a_title_in_the_users_words_stays_when_the_conversation_is_archived(services: AppServices, says: Says):
-    await says("Yes.")
-    session = await services.sessions.new("mira-test")
-    await send_message(services, session, "I am allergic to peanuts.")
-    await services.sessions.rename(session.guid, "Mine")
-
-    await services.sessions.new("mira-test")
-
-    old = await services.sessions.open(session.guid)
-    assert (old.name, old.archived) == ("Mine", True)
-    assert "peanuts" in old.content
 
 
 async def test_a_new_conversation_is_there_before_the_one_before_is_archived_and_its_first_reply_waits_for_that(

@@ -336,16 +336,6 @@ async def test_a_conversation_is_not_archived_twice_at_once(services: AppService
     assert len(reported) == once
 
 
-async def test_a_deleted_conversation_is_left_alone(services: AppServices, clock: Clock, evening: ChatSession):
-    await services.sessions.delete(evening.guid)
-    clock.go_on(hours=2)
-
-    await services.session_timeout.archive_timed_out()
-    await services.sessions.restore(evening.guid)
-
-    assert not (await services.sessions.open(evening.guid)).archived
-
-
 # before what is done while the user is away
 
 
