@@ -16,7 +16,7 @@ from lethe_app.domain.clock import now
 from lethe_app.paths import Paths
 from lethe_app.services.events import ModelReady
 from lethe_app.services.extraction.qualification import QualificationResult, key_of
-from lethe_app.services.sessions.archive_queue import ORDER
+from lethe_app.services.sessions.archive_parts import ORDER
 from lethe_app.storage.chats.archive_jobs import ArchiveJobs
 from lethe_app.storage.chats.sessions import SessionStore
 

@@ -90,7 +90,7 @@ async def test_identifying_data_is_neither_stored_nor_sent(services: AppServices
 async def test_old_conversations_are_deleted_for_good_except_pinned_ones(talk: Talk):
     services = talk.services
     pinned = await hold(services, "A pinned one.", "Aye.", at=now() - timedelta(days=90))
-    await services.sessions.set_sticky(pinned.guid, sticky=True)
+    await services.sessions.mark(pinned.guid, sticky=True)
     await services.preferences.set(retention_days=2)
 
     await services.retention.delete_old_sessions()

@@ -28,7 +28,7 @@ PRIORITY_PER_RELEVANCE = 10
 """Added to a session's priority for each level of relevance."""
 _ENTRY_FIELDS = attrgetter(
     *("name", "content", "category", "added", "end_time"),
-    *("priority", "duration", "trigger_chance", "enabled", "word_link", "case_sensitive"),
+    *("priority", "trigger_chance", "enabled", "word_link", "case_sensitive"),
 )
 """Fields, besides the keywords, from which the entries of a memory are built. Recall counters are none: a recall changes no
 entry.
@@ -45,17 +45,6 @@ class MentionedMemory:
     because: Reason
     rank: int
     """Its priority; for a session its relevance is added."""
-
-
-@dataclass(frozen=True)
-class KeywordRecallResult:
-    """Result of one turn of recall by keyword. A caller that only previews the turn discards `state`."""
-
-    mentioned: list[MentionedMemory]
-    """Recalled memories, highest rank first."""
-    blocked: list[BlockedMemory]
-    state: LoreState
-    """Which memories stay active for further turns. It is stored per session, beside the state of the session's worlds."""
 
 
 class _EntryCache:
@@ -96,13 +85,12 @@ class KeywordRecall:
         memories: Iterable[MemoryUnit],
         sessions: Iterable[ChatSession],
         window: ScanWindow,
-        state: LoreState,
         turn: EvaluationTurn,
         *,
         max_recalled: int = MAX_RECALLED,
-    ) -> KeywordRecallResult:
-        """Return the memories and sessions mentioned in the message, or (keywords only) in the last message before it, and
-        those that are still active from an earlier turn.
+    ) -> tuple[list[MentionedMemory], list[BlockedMemory]]:
+        """Return the memories and sessions mentioned in the message, or (keywords only) in the last message before it, highest
+        rank first, and those that are kept back.
 
         Titles are matched in the message alone. Sticky memories are in the prompt already and are skipped. `sessions` must
         not contain the current session.
@@ -113,7 +101,7 @@ class KeywordRecall:
         title_entries = self._title_entries.build_entries(filter(_has_title, candidates), _title_entry)
         by_guid = {entry.guid: memory for entry, memory in (*keyword_entries, *title_entries)}
         worlds = (_world("keywords", keyword_entries, depth=1), _world("titles", title_entries, depth=0))
-        evaluation = evaluate(self._lore.get_compiled(worlds, turn.expand), window, state, turn)
+        evaluation = evaluate(self._lore.get_compiled(worlds, turn.expand), window, LoreState(), turn)
         return _build_result(evaluation, by_guid, max_recalled)
 
     def match_waiting(self, waiting: Iterable[MemoryUnit], window: ScanWindow, turn: EvaluationTurn) -> dict[UUID, str]:
@@ -121,9 +109,7 @@ class KeywordRecall:
         proactively.
         """
         # Each is brought up for one turn, whatever its trigger chance is.
-        entries = self._waiting_entries.build_entries(
-            waiting, lambda memory: _keyword_entry(memory, trigger_chance=1.0, duration=1)
-        )
+        entries = self._waiting_entries.build_entries(waiting, lambda memory: _keyword_entry(memory, trigger_chance=1.0))
         lore = self._waiting_lore.get_compiled((_world("waiting", entries, depth=0),), turn.expand)
         return {
             activated.entry.guid: activated.key
@@ -147,7 +133,7 @@ def build_recollection(mentioned: MentionedMemory, *, dates: bool, session_depth
         because=[mentioned.because],
         score=mentioned.rank,
         priority=mentioned.rank,
-        position_index=session_depth if is_session else memory.position_index,
+        position_index=SESSION_DEPTH if is_session else memory.position_index,
     )
 
 
@@ -174,7 +160,7 @@ def _title_entry(memory: MemoryUnit) -> WorldEntry:
 
 
 def _build_entry(memory: MemoryUnit, **fields: object) -> WorldEntry:
-    """Return the World Info entry of a memory. A session stays active for one turn only, whatever its own duration is."""
+    """Return the World Info entry of a memory, for one turn: whether it stays longer does not depend on how it was recalled."""
     values = {
         "name": memory.name,
         "content": memory.content,
@@ -182,7 +168,6 @@ def _build_entry(memory: MemoryUnit, **fields: object) -> WorldEntry:
         "last_trigger": memory.added,
         "end_time": memory.end_time,
         "priority": memory.priority,
-        "duration": 1 if memory.category is MemoryType.CHAT_SESSION else memory.duration,
         "trigger_chance": memory.trigger_chance,
         "enabled": memory.enabled,
     }
@@ -203,38 +188,28 @@ def _has_title(memory: MemoryUnit) -> bool:
     return memory.category in TITLE_RECALL_TYPES and bool(name) and parse_expression(name) is None
 
 
-def _build_result(evaluation: Evaluation, by_guid: Mapping[UUID, MemoryUnit], max_recalled: int) -> KeywordRecallResult:
+def _build_result(
+    evaluation: Evaluation, by_guid: Mapping[UUID, MemoryUnit], max_recalled: int
+) -> tuple[list[MentionedMemory], list[BlockedMemory]]:
     best: dict[UUID, tuple[MentionedMemory, ActivatedEntry]] = {}
     # A memory may be activated by keyword and by title at once; the key in the newest text becomes the reason that is shown.
     for activated in sorted(evaluation.activated, key=lambda activated: (not activated.key, activated.message_index or 0)):
         memory = by_guid[activated.entry.guid]
         best.setdefault(memory.guid, (_build_mentioned(memory, activated), activated))
     ranked = sorted(best.values(), key=lambda each: _rank_key(*each))
-    crowded_out = {each.memory.guid: each for each, _activated in ranked[max_recalled:]}
-    blocked = {guid: _build_crowded_out(each, max_recalled) for guid, each in crowded_out.items()}
+    blocked = {each.memory.guid: _build_crowded_out(each, max_recalled) for each, _activated in ranked[max_recalled:]}
     for each in evaluation.blocked:
         memory = by_guid[each.entry.guid]
         if memory.guid not in best:
             not_recalled = BlockedMemory(memory=memory.guid, title=memory.name, why=each.reason, values=dict(each.values))
             blocked.setdefault(memory.guid, not_recalled)
-    # An entry that was crowded out in the turn that activated it must not stay active for the following turns.
-    crowded_out_entries = {
-        activated.entry.guid
-        for activated in evaluation.activated
-        if activated.cause is not ActivationCause.ACTIVE and by_guid[activated.entry.guid].guid in crowded_out
-    }
-    entries = {guid: record for guid, record in evaluation.state.entries.items() if guid not in crowded_out_entries}
-    return KeywordRecallResult(
-        [each for each, _activated in ranked[:max_recalled]], [*blocked.values()], LoreState(entries=entries)
-    )
+    return [each for each, _activated in ranked[:max_recalled]], [*blocked.values()]
 
 
 def _build_mentioned(memory: MemoryUnit, activated: ActivatedEntry) -> MentionedMemory:
     is_title = activated.entry.guid != memory.guid
     before = activated.message_index or 0
     match activated.cause:
-        case ActivationCause.ACTIVE:
-            way, reason = RecallWay.ACTIVE, Reason(kind=ReasonKind.STAYS_UNTIL, values={"turn": activated.active_until})
         case ActivationCause.KEY if is_title:
             way, reason = RecallWay.TITLE, Reason(kind=ReasonKind.NAME, values={"name": activated.key, "before": before})
         case ActivationCause.KEY:

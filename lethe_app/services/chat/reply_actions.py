@@ -51,7 +51,7 @@ class ReplyActions:
             case SourceKind.FACT:
                 await self._facts.pin(source.subject, pinned=pinned)
             case SourceKind.CONVERSATION:
-                await self._sessions.set_sticky(source.subject, sticky=pinned)
+                await self._sessions.mark(source.subject, sticky=pinned)
             case SourceKind.MEMORY:
                 await self._memory.edit((await self._memory_store.get(source.subject)).model_copy(update={"sticky": pinned}))
             case SourceKind.WORLD:

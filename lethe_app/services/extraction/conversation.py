@@ -5,7 +5,6 @@ is left out.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeVar
 
 from lethe_app.brain.llm_schemas.archive import (
     GoalsAnswer,
@@ -19,13 +18,19 @@ from lethe_app.brain.llm_schemas.archive import (
 )
 from lethe_app.brain.llm_schemas.chunking import format_lines, pack_slices
 from lethe_app.brain.text.utterance import Utterance
+from lethe_app.domain.chat import SessionPart
 from lethe_app.prompt.task_prompts import LONG_LENGTH, SHORT_LENGTH, TaskKind
 from lethe_app.services.extraction.structured_output import StructuredOutput
 
-T = TypeVar("T", bound=LlmAnswer)
 NOTHING = "(nothing yet)"
 LONG_SESSION = 40
 """Number of messages above which a summary may be longer."""
+_ANSWERS: dict[SessionPart, type[LlmAnswer]] = {
+    SessionPart.TITLE: TitleAnswer,
+    SessionPart.KEYWORDS: KeywordsAnswer,
+    SessionPart.GOALS: GoalsAnswer,
+}
+"""Answers about the session as a whole; part, task prompt and the field of the answer have the same name."""
 
 
 class ConversationExtraction:
@@ -66,23 +71,23 @@ class ConversationExtraction:
         text = "\n".join(f"Part {number}: {' '.join(part.split())}" for number, part in enumerate(parts, 1))
         return (await self._structured_output.ask(TaskKind.MERGE, kind, parts=text, length=length)).text
 
-    async def title(self, lines: Sequence[Utterance], summary: str) -> str:
-        """Return a title of two to six words. `summary` is read instead if `lines` do not fit into one prompt."""
-        return (await self._ask_about_session(TaskKind.TITLE, TitleAnswer, lines, summary)).title
+    async def make_part(self, part: SessionPart, lines: Sequence[Utterance], summary: str) -> object:
+        """Return one part of the session's archive record: any but the facts. For the relevance, and if `lines` do not fit into
+        one prompt, `summary` is read instead.
+        """
+        match part:
+            case SessionPart.SUMMARY:
+                return await self.summary(lines)
+            case SessionPart.RELEVANCE:
+                return (await self._structured_output.ask(TaskKind.RELEVANCE, RelevanceAnswer, summary=summary)).stars
+            case SessionPart.ROLEPLAY:
+                return await self._is_roleplay(lines)
+        answer = _ANSWERS[part]
+        fits = len(await self._structured_output.split_to_fit(part.value, answer, lines)) == 1
+        conversation = format_lines(lines, dated=True) if fits else summary
+        return getattr(await self._structured_output.ask(part.value, answer, conversation=conversation), part.value)
 
-    async def keywords(self, lines: Sequence[Utterance], summary: str) -> list[str]:
-        """Return four to six keywords; `summary` as for `title`."""
-        return (await self._ask_about_session(TaskKind.KEYWORDS, KeywordsAnswer, lines, summary)).keywords
-
-    async def goals(self, lines: Sequence[Utterance], summary: str) -> list[str]:
-        """Return the plans that are still open, at most five; `summary` as for `title`."""
-        return (await self._ask_about_session(TaskKind.GOALS, GoalsAnswer, lines, summary)).goals
-
-    async def relevance(self, summary: str) -> int:
-        """Return the relevance, from 1 to 5."""
-        return (await self._structured_output.ask(TaskKind.RELEVANCE, RelevanceAnswer, summary=summary)).stars
-
-    async def is_roleplay(self, lines: Sequence[Utterance]) -> bool:
+    async def _is_roleplay(self, lines: Sequence[Utterance]) -> bool:
         """Return whether every portion of the session is roleplay."""
         for part in await self._structured_output.split_to_fit(TaskKind.ROLEPLAY, RoleplayAnswer, lines):
             if not (
@@ -102,10 +107,3 @@ class ConversationExtraction:
             values = {"so_far": so_far or NOTHING, "conversation": format_lines(part, dated=True), "length": SHORT_LENGTH}
             so_far = (await self._structured_output.ask(task, SummaryAnswer, **values)).text
         return so_far
-
-    async def _ask_about_session(self, task: TaskKind, answer: type[T], lines: Sequence[Utterance], summary: str) -> T:
-        """Ask about all lines if they fit, else about their summary."""
-        fits = len(await self._structured_output.split_to_fit(task, answer, lines)) == 1
-        return await self._structured_output.ask(
-            task, answer, conversation=format_lines(lines, dated=True) if fits else summary
-        )

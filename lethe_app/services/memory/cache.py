@@ -72,12 +72,6 @@ class MemoryCache:
         self._mark_stale(persona_id, guids)
         return restored
 
-    async def mark_recalled(self, persona_id: str, guids: Sequence[UUID], moment: datetime) -> None:
-        """Record that these memories were recalled at `moment`."""
-        if guids:
-            await self._memory_store.mark_recalled(guids, moment)
-            self._apply_recalls(persona_id, guids, moment)
-
     def apply_effects(self, effects: TurnEffects) -> None:
         """Update the cache with the changes to memories that a turn has stored together with its other effects."""
         if effects.recalled:

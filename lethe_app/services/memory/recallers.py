@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from heapq import nsmallest
 from typing import Protocol
 from uuid import UUID
@@ -13,7 +14,7 @@ from pydantic import TypeAdapter
 
 from lethe_app.brain.dreams.preferences import strong_pattern_ids
 from lethe_app.brain.lore.state import LoreState
-from lethe_app.brain.recall.keyword_recall import KeywordRecall, KeywordRecallResult, build_recollection
+from lethe_app.brain.recall.keyword_recall import KeywordRecall, build_recollection
 from lethe_app.domain.memory import MemoryType, MemoryUnit
 from lethe_app.domain.passage import PassageKind
 from lethe_app.domain.recall import BlockedMemory, Reason, ReasonKind, RecalledMemory, RecallLead, RecallWay
@@ -35,11 +36,9 @@ from lethe_app.services.scheduling.offload import offload_if_large
 from lethe_app.services.stored_values import read_stored
 from lethe_app.services.untrusted_memories import MAX_MEMORY_CHARACTERS, UntrustedMemories, truncate_to_sentences
 
-LORE_STATE, KEYWORD_STATE, ACTIVE_SPANS = "lore", "keyword_entries", "active_spans"
-"""Keys of the session state: active World Info entries, memories active by keyword, memories that stay active for some
-turns.
-"""
-STATES = (LORE_STATE, KEYWORD_STATE, ACTIVE_SPANS)
+LORE_STATE, ACTIVE_SPANS = "lore", "active_spans"
+"""Keys of the session state: active World Info entries, and memories that stay active for some turns."""
+STATES = (LORE_STATE, ACTIVE_SPANS)
 LASTING = frozenset({RecallWay.ACTIVE, RecallWay.CONSTANT})
 """Ways of recall that do not depend on the newest message."""
 _ACCUMULATING = frozenset({RecallWay.MEANING, RecallWay.KEYWORD, RecallWay.TITLE})
@@ -110,26 +109,22 @@ class KeywordRecaller:
 
     async def candidates(self, context: RecallContext, earlier: Sequence[RecallCandidates]) -> RecallCandidates:
         settings = self._preferences.current
-        state = read_stored(LoreState.model_validate, context.states.get(KEYWORD_STATE)) or LoreState()
         if not settings.keyword_retrieval:
-            return RecallCandidates(states={KEYWORD_STATE: LoreState().model_dump(mode="json")})
+            return RecallCandidates()
         in_prompt = context.in_view | context.summarised_sessions
         sessions = [session for session in context.sessions if session.guid not in in_prompt]
         triggers = [memory for memory in context.memories.in_group("triggers") if memory.guid not in context.announced]
-        if not (sessions or triggers or state.entries):
+        if not sessions and not triggers:
             return RecallCandidates()
-
-        def scan() -> KeywordRecallResult:
-            max_recalled = settings.keyword_max_entries
-            return self._pool.find_mentioned(triggers, sessions, context.window, state, context.turn, max_recalled=max_recalled)
-
+        values = (triggers, sessions, context.window, context.turn)
+        scan = partial(self._pool.find_mentioned, *values, max_recalled=settings.keyword_max_entries)
         async with self._one_at_a_time:  # the compiled keywords are one turn's at a time
-            found = await offload_if_large(len(context.memories) + len(sessions), scan)
+            mentioned, blocked = await offload_if_large(len(context.memories) + len(sessions), scan)
         recalled = [
             one.model_copy(update={"text": truncate_to_sentences(one.text, MAX_MEMORY_CHARACTERS)})
-            for one in (build_recollection(each, dates=context.shows_dates, session_depth=DEPTH) for each in found.mentioned)
+            for one in (build_recollection(each, dates=context.shows_dates, session_depth=DEPTH) for each in mentioned)
         ]
-        return RecallCandidates(recalled, found.blocked, {KEYWORD_STATE: found.state.model_dump(mode="json")})
+        return RecallCandidates(recalled, blocked)
 
 
 class SemanticRecaller:
@@ -241,7 +236,8 @@ def active_spans(
         source = entry[1] if entry is not None else memories_by_guid.get(recollection.memory)
         duration = source.duration if source is not None else 1
         if recollection.way not in LASTING and duration > 1:
-            spans[recollection.memory] = (turn_number, turn_number + duration - 1)
+            # A keyword may still be in the message before: what stays already does not stay longer for it.
+            spans.setdefault(recollection.memory, (turn_number, turn_number + duration - 1))
         elif recollection.memory in memories_by_guid and recollection.way in _ACCUMULATING:
             spans[recollection.memory] = (turn_number, UNTIL_NOTEBOOK)
     accumulated = sorted(

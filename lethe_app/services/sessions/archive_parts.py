@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
 from uuid import UUID
 
 from lethe_app.brain.facts.updates import withdraw_facts
 from lethe_app.brain.reading.dialogue_acts import read_parts
 from lethe_app.brain.reading.extractor import extract_statements
 from lethe_app.brain.reading.statements import SpeakerStatement
-from lethe_app.brain.summary.digest import SessionDigest, build_digest
+from lethe_app.brain.summary.digest import build_digest
 from lethe_app.brain.text.fingerprint import content_words
 from lethe_app.brain.text.utterance import Utterance, to_utterances
 from lethe_app.domain.chat import ChatSession, PartState, Role, SessionPart
@@ -36,16 +35,12 @@ class SessionFacts:
     ) -> None:
         self._archive_jobs, self._facts, self._extraction, self._preferences = archive_jobs, facts, extraction, preferences
 
-    async def learn_by_rules(self, session: ChatSession, lines: Sequence[Utterance]) -> None:
-        """Learn the facts that rules find in the session."""
+    async def learn(self, session: ChatSession, lines: Sequence[Utterance], *, is_by_model: bool = False) -> None:
+        """Learn the facts that rules find in the session, or the model does. Raise ModelError."""
         if self._preferences.current.fact_retrieval:
-            await self._extract(session, lines)
-
-    async def learn_by_model(self, session: ChatSession, lines: Sequence[Utterance]) -> None:
-        """Learn the facts that the model finds in the session. Raise ModelError."""
-        if self._preferences.current.fact_retrieval:
-            await self._extract(session, lines, is_by_model=True)
-            await self._learn(session, lines)
+            await self._extract(session, lines, is_by_model=is_by_model)
+            if is_by_model:
+                await self._learn_by_model(session, lines)
 
     async def relearn_by_roleplay(self, session: ChatSession, lines: Sequence[Utterance]) -> None:
         """Learn the facts of a session again, as plain or in-story ones, after its roleplay mark changed."""
@@ -105,7 +100,7 @@ class SessionFacts:
         message_parts = await asyncio.to_thread(read_parts, lines)
         return {line.id for line, parts in zip(lines, message_parts, strict=True) if parts.in_character and not parts.plain}
 
-    async def _learn(self, session: ChatSession, lines: Sequence[Utterance]) -> None:
+    async def _learn_by_model(self, session: ChatSession, lines: Sequence[Utterance]) -> None:
         """Learn new and changed facts that the model extracts about the user, and by setting also about the persona."""
         fact_lines = [line for line in lines if line.role is Role.USER or self._preferences.current.persona_facts]
         about = {line.name for line in fact_lines if line.name}
@@ -194,40 +189,19 @@ remembering even if its reply was stopped, “Hello.” is not.
 """
 
 
-@dataclass(frozen=True)
-class PartMaker:
-    """How one part is made: read off the digest that rules make of the messages, or asked of a model.
-
-    A model reads the summary instead if the session is too long for the context, so it makes the summary first.
-    """
-
-    field: str
-    """Field of the session in which the part is stored."""
-    by_rules: Callable[[SessionDigest], object]
-    by_model: Callable[[ChatSession, Sequence[Utterance], ConversationExtraction], Awaitable[object]]
-
-
-PART_MAKERS = {
-    SessionPart.TITLE: PartMaker(
-        "name", lambda digest: digest.title, lambda session, lines, llm: llm.title(lines, session.content)
-    ),
-    SessionPart.SUMMARY: PartMaker("content", lambda digest: digest.summary, lambda _session, lines, llm: llm.summary(lines)),
-    SessionPart.KEYWORDS: PartMaker(
-        "keywords_main",
-        lambda digest: list(digest.keywords),
-        lambda session, lines, llm: llm.keywords(lines, session.content),
-    ),
-    SessionPart.GOALS: PartMaker(
-        "future_goals", lambda digest: list(digest.goals), lambda session, lines, llm: llm.goals(lines, session.content)
-    ),
-    SessionPart.RELEVANCE: PartMaker(
-        "relevance", lambda digest: digest.relevance, lambda session, _lines, llm: llm.relevance(session.content)
-    ),
-    SessionPart.ROLEPLAY: PartMaker(
-        "is_roleplay", lambda digest: digest.is_roleplay, lambda _session, lines, llm: llm.is_roleplay(lines)
-    ),
+PART_FIELDS = {
+    SessionPart.SUMMARY: ("content", "summary"),
+    SessionPart.TITLE: ("name", "title"),
+    SessionPart.KEYWORDS: ("keywords_main", "keywords"),
+    SessionPart.GOALS: ("future_goals", "goals"),
+    SessionPart.RELEVANCE: ("relevance", "relevance"),
+    SessionPart.ROLEPLAY: ("is_roleplay", "is_roleplay"),
 }
-"""Makers of the parts that are fields of a session. Facts, which have a table of their own, are learnt by `SessionFacts`."""
+"""Field of the session in which a part is stored, and field of the digest that rules make of the messages. Facts, which have a
+table of their own, are learnt by `SessionFacts`.
+"""
+ORDER = (*PART_FIELDS, SessionPart.FACTS)
+"""Order in which parts are made; those after the summary may read it instead of a session too long for the context."""
 
 
 class SessionArchiver:
@@ -279,26 +253,23 @@ class SessionArchiver:
         """Read the next session anew, because messages may have been added, or no more parts are made."""
         self._lines = {}
 
-    async def make_by_rules(self, session_id: UUID, parts: Collection[SessionPart]) -> dict[SessionPart, object]:
-        """Return the values of these parts as computed by rules from the messages. Facts are learnt at once and have no
-        value.
-        """
+    async def make_by_rules(self, session_id: UUID, parts: Collection[SessionPart]) -> dict[SessionPart, dict[str, object]]:
+        """Return the session fields of these parts as computed by rules from the messages. Facts are learnt at once."""
         session, lines = await self._session_store.session(session_id), await self.load_utterances(session_id)
         if SessionPart.FACTS in parts:
-            await self._session_facts.learn_by_rules(session, lines)
-        makers = {part: maker for part, maker in PART_MAKERS.items() if part in parts}
-        if not makers:
+            await self._session_facts.learn(session, lines)
+        if PART_FIELDS.keys().isdisjoint(parts):
             return {}
-        digest = await asyncio.to_thread(lambda: build_digest(lines, max_length=MAX_SUMMARY_CHARACTERS))
-        return {part: maker.by_rules(digest) for part, maker in makers.items()}
+        digest = await asyncio.to_thread(build_digest, lines, max_length=MAX_SUMMARY_CHARACTERS)
+        return {part: {field: getattr(digest, name)} for part, (field, name) in PART_FIELDS.items() if part in parts}
 
-    async def make_by_model(self, session_id: UUID, part: SessionPart) -> object:
-        """Return the value of one part by the model, to be stored; facts are learnt at once and give None. Raise ModelError."""
+    async def make_by_model(self, session_id: UUID, part: SessionPart) -> dict[str, object]:
+        """Return the session field of one part by the model; none for facts, which are learnt at once. Raise ModelError."""
         session, lines = await self._session_store.session(session_id), await self.load_utterances(session_id)
-        if part in PART_MAKERS:
-            return await PART_MAKERS[part].by_model(session, lines, self._extraction)
-        await self._session_facts.learn_by_model(session, lines)
-        return None
+        if part is SessionPart.FACTS:
+            await self._session_facts.learn(session, lines, is_by_model=True)
+            return {}
+        return {PART_FIELDS[part][0]: await self._extraction.make_part(part, lines, session.content)}
 
     async def relearn_facts(self, session_id: UUID) -> None:
         """Learn the facts of a session again, as plain or in-story ones, after its roleplay mark changed."""

@@ -18,20 +18,10 @@ from lethe_app.errors import ModelCrashed, ModelError, StorageError
 from lethe_app.services.events import Listeners
 from lethe_app.services.indexing.service import IndexingService
 from lethe_app.services.scheduling.loop import RETRY_LATER_ERRORS, BackgroundLoop, BackgroundPriority
-from lethe_app.services.sessions.archive_parts import PART_MAKERS, SessionArchiver, is_worth_archiving
+from lethe_app.services.sessions.archive_parts import ORDER, PART_FIELDS, SessionArchiver, is_worth_archiving
 from lethe_app.storage.chats.archive_jobs import ArchiveJobs
 from lethe_app.storage.chats.sessions import SessionStore
 
-ORDER = (
-    SessionPart.SUMMARY,
-    SessionPart.TITLE,
-    SessionPart.KEYWORDS,
-    SessionPart.GOALS,
-    SessionPart.RELEVANCE,
-    SessionPart.ROLEPLAY,
-    SessionPart.FACTS,
-)
-"""Order in which parts are made; those after the summary may read it instead of a long session."""
 CHECK_INTERVAL = 300.0
 """Seconds between two checks whether pending parts can be made."""
 RunRecorded = Callable[[UUID, Callable[[], Awaitable[bool]], bool], Awaitable[bool | None]]
@@ -120,7 +110,7 @@ class ArchiveQueue:
 
     async def write(self, session_id: UUID, part: SessionPart, value: object) -> ChatSession:
         """Store the user's value of a part, which is never overwritten automatically. Facts are edited in `FactService`."""
-        fields: dict[str, object] = {PART_MAKERS[part].field: value}
+        fields: dict[str, object] = {PART_FIELDS[part][0]: value}
         if part is SessionPart.KEYWORDS:
             fields["enabled"] = bool(value)  # keywords of the user's own bring the conversation up
         await self._archive_jobs.save_value(PartRecord(session_id, part, PartState.DONE, MadeBy.USER), **fields)
@@ -267,7 +257,7 @@ class ArchiveQueue:
             return  # more was said meanwhile: whoever began it anew reads that too
         for part, record in records.items():
             done = record if part in model_parts else replace(record, state=PartState.DONE, maker="")
-            await self._archive_jobs.save_value(done, record, **fields_of(part, values[part]) if part in values else {})
+            await self._archive_jobs.save_value(done, record, **values.get(part, {}))
         self._made_by_rules.add(session_id)
         self._notify_changed(await self._session_store.session(session_id))
 
@@ -290,7 +280,7 @@ class ArchiveQueue:
         times_queued, model = self._times_queued[record.session_id], self._archiver.model
         self._set_progress(ArchiveProgress(session.guid, session.name, record.part, number, total, self._sessions_waiting))
         try:
-            value = await self._archiver.make_by_model(record.session_id, record.part)
+            fields = await self._archiver.make_by_model(record.session_id, record.part)
         except RETRY_LATER_ERRORS:
             return False
         except ModelError as error:
@@ -305,7 +295,7 @@ class ArchiveQueue:
             return not has_crashed
         if self._times_queued[record.session_id] == times_queued:  # else more was said meanwhile, and it is still to be done
             done = replace(record, state=PartState.DONE, made_by=MadeBy.MODEL, maker=model, trouble="")
-            await self._archive_jobs.save_value(done, record, **fields_of(record.part, value))
+            await self._archive_jobs.save_value(done, record, **fields)
         return True
 
     async def _run_unless_deleted(self, session_id: UUID, work: Awaitable[bool | None]) -> bool | None:
@@ -325,8 +315,3 @@ class ArchiveQueue:
         if progress != self.progress:
             self.progress = progress
             self.changed.notify(progress)
-
-
-def fields_of(part: SessionPart, value: object) -> dict[str, object]:
-    """Return the session field and value that store a part; empty for facts."""
-    return {PART_MAKERS[part].field: value} if part in PART_MAKERS else {}

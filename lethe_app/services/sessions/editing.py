@@ -104,12 +104,6 @@ class SessionEditing:
             await self._archiver.relearn_facts(value.session)
         await self._notify_changed((await self._session_store.session(value.session)).persona_id)
 
-    async def mark(self, guid: UUID, **fields: bool) -> ChatSession:
-        """Set `sticky` or `protected`."""
-        session = await self._session_store.change_session(guid, **fields)
-        await self._notify_changed(session.persona_id)
-        return session
-
     async def remake_part(self, guid: UUID, part: SessionPart) -> None:
         """Make a part again, by rules now and by a qualified model later; a text by the user is discarded.
 

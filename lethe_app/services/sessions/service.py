@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Sequence
+from datetime import datetime
 from uuid import UUID
 
 from lethe_app.brain.languages.requests import find_requested_language
@@ -20,7 +21,7 @@ from lethe_app.domain.clock import now
 from lethe_app.domain.persona import Persona
 from lethe_app.prompt.macros import MacroContext, expand
 from lethe_app.services.events import Listeners
-from lethe_app.services.participants import FillMacros, MacroPosition, ParticipantService
+from lethe_app.services.participants import FillMacros, MacroPosition, Participants, ParticipantService
 from lethe_app.services.prompting.turn_context import FRAME, TurnContext
 from lethe_app.services.sessions.archive_queue import ArchiveQueue
 from lethe_app.services.sessions.languages import MessageLanguages, describe_text
@@ -132,15 +133,13 @@ class SessionService:
     async def _begin(self, persona_id: str, *, is_incognito: bool = False) -> ChatSession:
         """Store a new session with the persona's greeting, if any."""
         participants = await self._participants.load_for_persona(persona_id)
-        previous = await self._previous_greeting(persona_id)
+        newest = await self._session_store.newest_session(persona_id)
+        before = await self._session_store.page(newest.guid, 0, 1) if newest is not None else []
         session = await self._session_store.add_session(
             ChatSession(persona_id=persona_id, user_id=participants.user.unique_name, is_incognito=is_incognito)
         )
-        macro_context = await self._fill_macros(
-            participants.build_macro_context(session, session.added),
-            MacroPosition(session, participants),
-            participants.persona.first_messages,
-        )
+        macro_context = await self._fill(session, participants, session.added, participants.persona.first_messages)
+        previous = before[0].content if before else ""
         if greeting := create_greeting(participants.persona, session, macro_context, previous):
             await self._session_store.add_message(greeting)
         return await self._session_store.session(session.guid)
@@ -183,9 +182,7 @@ class SessionService:
     async def add_user_message(self, turn: TurnContext, text: str, mode: MessageMode = MessageMode.TEXT) -> Message:
         """Store a message of the user at the end of a session, with its macros expanded, and the switches it makes."""
         session, participants = turn.session, turn.participants
-        macro_context = await self._fill_macros(
-            participants.build_macro_context(session, now()), MacroPosition(session, participants), [text]
-        )
+        macro_context = await self._fill(session, participants, now(), [text])
         message = Message(
             session_id=session.guid,
             role=Role.USER,
@@ -268,11 +265,8 @@ class SessionService:
         if not persona.group_greetings or len(outline) != 1 or outline[0].role is not Role.ASSISTANT:
             return
         message = await self._session_store.message(outline[0].id)
-        macro_context = await self._fill_macros(
-            participants.build_macro_context(session, session.added),
-            MacroPosition(session, participants),
-            [*persona.first_messages, *persona.group_greetings],
-        )
+        greetings = [*persona.first_messages, *persona.group_greetings]
+        macro_context = await self._fill(session, participants, session.added, greetings)
         texts = [expand(text, macro_context) for text in persona.group_greetings if text.strip()]
         known = [alternative.content for alternative in message.alternatives]
         for text in texts if session.guests else ():
@@ -284,11 +278,9 @@ class SessionService:
         if wanted and message.current.content not in wanted:
             await self._session_store.set_shown(message.id, known.index(random.choice(wanted)))  # noqa: S311 - as above
 
-    async def set_sticky(self, guid: UUID, *, sticky: bool) -> None:
-        """Set whether the summary of a session is in every prompt of its persona."""
-        session = await self._session_store.change_session(guid, sticky=sticky)
-        await self._archive_queue.renew(session.persona_id)
-        self.changed.notify(session.persona_id)
+    async def mark(self, guid: UUID, **fields: bool) -> None:
+        """Set `sticky`, with which the summary of a session is in every prompt of its persona, or `protected`."""
+        await self._renew(await self._session_store.change_session(guid, **fields))
 
     async def delete(self, guid: UUID) -> None:
         """Move a session to the trash, and remove it from all prompts; an incognito one is gone at once."""
@@ -298,21 +290,24 @@ class SessionService:
             self.changed.notify(session.persona_id)
             return
         await self._session_store.delete_session(guid)
-        await self._archive_queue.renew(session.persona_id)
-        self.changed.notify(session.persona_id)
+        await self._renew(session)
 
     async def restore(self, guid: UUID) -> None:
         """Restore a session from the trash."""
         await self._session_store.restore_session(guid)
-        session = await self._session_store.session(guid)
+        await self._renew(await self._session_store.session(guid))
+
+    async def _renew(self, session: ChatSession) -> None:
+        """Apply a change of a session to the persona's prompts and to the list of sessions."""
         await self._archive_queue.renew(session.persona_id)
         self.changed.notify(session.persona_id)
 
-    async def _previous_greeting(self, persona_id: str) -> str:
-        """Return the first message of the persona's newest session; empty if there is none."""
-        newest = await self._session_store.newest_session(persona_id)
-        first = await self._session_store.page(newest.guid, 0, 1) if newest is not None else []
-        return first[0].content if first else ""
+    async def _fill(
+        self, session: ChatSession, participants: Participants, moment: datetime, texts: Sequence[str]
+    ) -> MacroContext:
+        """Return the macro values of texts at the end of a session."""
+        macro_context = participants.build_macro_context(session, moment)
+        return await self._fill_macros(macro_context, MacroPosition(session, participants), texts)
 
 
 def create_greeting(persona: Persona, session: ChatSession, macro_context: MacroContext, previous: str = "") -> Message | None:

@@ -11,14 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lethe_app.brain.lore.evaluation import EvaluationTurn
-from lethe_app.brain.lore.state import LoreState
-from lethe_app.brain.recall.keyword_recall import KeywordRecall, KeywordRecallResult, build_recollection
+from lethe_app.brain.recall.keyword_recall import KeywordRecall, MentionedMemory, build_recollection
 from lethe_app.brain.text.utterance import ScanWindow
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit, WordLink
-from lethe_app.domain.recall import Reason, ReasonKind, RecallWay
+from lethe_app.domain.recall import BlockedMemory, Reason, ReasonKind, RecallWay
 from tests.brain.memories import MOMENT, NAMES, memory, natural, quick
 from tests.brain.scenes import turn, window
+
+Heard = tuple[list[MentionedMemory], list[BlockedMemory]]
 
 
 def keyed(name: str, *keywords: str, **fields: object) -> MemoryUnit:
@@ -32,28 +33,24 @@ def session(name: str, *keywords: str, **fields: object) -> ChatSession:
 
 
 def hear(
-    *held: MemoryUnit,
-    said: str | ScanWindow,
-    at: EvaluationTurn | None = None,
-    state: LoreState | None = None,
-    pool: KeywordRecall | None = None,
-) -> KeywordRecallResult:
+    *held: MemoryUnit, said: str | ScanWindow, at: EvaluationTurn | None = None, pool: KeywordRecall | None = None
+) -> Heard:
     sessions = [each for each in held if isinstance(each, ChatSession)]
     others = [each for each in held if not isinstance(each, ChatSession)]
     received = window(said) if isinstance(said, str) else said
-    return (pool or KeywordRecall()).find_mentioned(others, sessions, received, state or LoreState(), at or turn())
+    return (pool or KeywordRecall()).find_mentioned(others, sessions, received, at or turn())
 
 
-def names(outcome: KeywordRecallResult) -> list[str]:
-    return [each.memory.name for each in outcome.mentioned]
+def names(outcome: Heard) -> list[str]:
+    return [each.memory.name for each in outcome[0]]
 
 
-def whys(outcome: KeywordRecallResult) -> dict[str, str]:
-    return {each.title: each.why for each in outcome.blocked}
+def whys(outcome: Heard) -> dict[str, str]:
+    return {each.title: each.why for each in outcome[1]}
 
 
 def test_a_memory_comes_by_its_keyword_with_the_reason():
-    (found,) = hear(keyed("the storm", "fog", "gale"), said="Such a Gale!").mentioned
+    ((found,), _blocked) = hear(keyed("the storm", "fog", "gale"), said="Such a Gale!")
 
     assert found.way is RecallWay.KEYWORD
     assert found.because == Reason(kind=ReasonKind.KEY, values={"key": "gale", "before": 0})
@@ -97,24 +94,6 @@ def test_both_lists_are_minded():
     assert whys(hear(held, said="fog at sea")) == {"fog": "secondary"}
 
 
-def test_a_memory_stays_for_its_duration_and_a_session_for_one_turn():
-    held, pool = (keyed("fog", duration=2), session("tea", "fog", duration=5)), KeywordRecall()
-    first = hear(*held, said="fog", at=turn(1), pool=pool)
-    second = hear(*held, said="hm", at=turn(2), state=first.state, pool=pool)
-    third = hear(*held, said="hm", at=turn(3), state=second.state, pool=pool)
-
-    assert [names(each) for each in (first, second, third)] == [["tea", "fog"], ["fog"], []]
-    assert [each.way for each in second.mentioned] == [RecallWay.ACTIVE]
-
-
-def test_being_brought_up_does_not_end_its_stay():
-    held, pool = keyed("fog", duration=2), KeywordRecall()
-    first = hear(held, said="fog", at=turn(1), pool=pool)
-    touched = held.model_copy(update={"trigger_count": 1, "last_trigger": MOMENT})
-
-    assert names(hear(touched, said="hm", at=turn(2), state=first.state, pool=pool)) == ["fog"]
-
-
 def test_an_edited_memory_is_heard_by_its_new_keywords():
     pool, held = KeywordRecall(), keyed("fog")
     hear(held, said="fog", pool=pool)
@@ -131,7 +110,7 @@ def test_an_edited_memory_is_heard_by_its_new_keywords():
 def test_people_and_places_come_by_their_whole_name(category: MemoryType, said: str, received: bool):
     outcome = hear(memory("Anna Berg", category=category), said=said)
 
-    assert [each.way for each in outcome.mentioned] == ([RecallWay.TITLE] if received else [])
+    assert [each.way for each in outcome[0]] == ([RecallWay.TITLE] if received else [])
 
 
 def test_names_count_in_the_message_alone():
@@ -158,7 +137,7 @@ def test_a_name_with_signs_is_found_and_one_like_a_pattern_is_no_pattern():
 def test_one_that_is_called_by_name_and_keyword_comes_once():
     anna = memory("Anna", category=MemoryType.PERSON, keywords_main=["pilot"])
 
-    assert len(hear(anna, said="Anna the pilot").mentioned) == 1
+    assert names(hear(anna, said="Anna the pilot")) == ["Anna"]
     assert names(hear(anna, said="the pilot")) == names(hear(anna, said="Anna")) == ["Anna"]
 
 
@@ -174,19 +153,9 @@ def test_the_three_with_the_highest_priority_come_sessions_by_relevance():
     assert whys(outcome) == dict.fromkeys(["tea", "memory 9", "memory 1"], "crowded out")
 
 
-def test_one_that_was_crowded_out_does_not_stay_for_its_duration():
-    held = [keyed(f"memory {number}", "fog", priority=number, duration=3) for number in range(4)]
-    first = hear(*held, said="fog", at=turn(1))
-
-    second = hear(held[0], said="hm", at=turn(2), state=first.state)
-
-    assert names(first) == ["memory 3", "memory 2", "memory 1"]
-    assert names(second) == []
-
-
 def test_it_goes_into_the_prompt_as_its_type_says():
     anna = memory("Anna", category=MemoryType.PERSON, position_index=2, priority=4)
-    person, ball = hear(session("ball", "tea", relevance=1, priority=0), anna, said="Anna had tea").mentioned[::-1]
+    person, ball = hear(session("ball", "tea", relevance=1, priority=0), anna, said="Anna had tea")[0][::-1]
 
     one, other = (build_recollection(each, dates=True, session_depth=3) for each in (person, ball))
 

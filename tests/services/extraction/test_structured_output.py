@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from lethe_app.brain.llm_schemas.archive import RoleplayAnswer, TitleAnswer
+from lethe_app.domain.chat import SessionPart
 from lethe_app.domain.presets import SamplerPreset
 from lethe_app.errors import ModelCrashed, ModelMissing, PromptTooLong
 from lethe_app.llm.protocol import Chunk
@@ -179,12 +180,11 @@ async def test_all_other_tasks_return_plain_values(extraction: ExtractionSetup, 
         spelled(["They met, and Tomas was late."]),
     )
     minutes = ConversationExtraction(extraction.tasks_model)
+    parts = (SessionPart.TITLE, SessionPart.KEYWORDS, SessionPart.GOALS, SessionPart.RELEVANCE, SessionPart.ROLEPLAY)
 
-    assert await minutes.title(LINES, "") == "The green boat"
-    assert await minutes.keywords(LINES, "") == words
-    assert await minutes.goals(LINES, "") == ["Tomas will bring bread."]
-    assert await minutes.relevance("They met.") == 5
-    assert await minutes.is_roleplay(LINES)
+    made = [await minutes.make_part(part, LINES, "They met.") for part in parts]
+
+    assert made == ["The green boat", words, ["Tomas will bring bread."], 5, True]
     assert (
         await LlmFactExtraction(extraction.tasks_model).compare_facts("Tomas lives in Oldgate.", "Tomas moved to Bray.")
         == "update"

@@ -281,10 +281,10 @@ async def test_writing_an_old_reply_anew_changes_nothing_of_the_present(talk: Ta
     old = await talk.spoke("To the lighthouse!", before_now(minutes=9))
     reply = await talk.spoke("Aye.", before_now(minutes=8), Role.ASSISTANT)
     await talk.say("To the harbour!")
-    states = [await talk.state_of(key) for key in ("pace", "keyword_entries", "active_spans", "lore", "session_notes")]
+    states = [await talk.state_of(key) for key in ("pace", "active_spans", "lore", "session_notes")]
     anew = await talk.regenerate(reply)
     assert anew.note is None
-    assert [await talk.state_of(key) for key in ("pace", "keyword_entries", "active_spans", "lore", "session_notes")] == states
+    assert [await talk.state_of(key) for key in ("pace", "active_spans", "lore", "session_notes")] == states
     assert (held := await talk.load_memory(natural)) is not None
     assert held.insertion is NATURAL
     assert await talk.load_memory(memory) is not None
@@ -358,7 +358,7 @@ async def test_control_tokens_in_a_memory_are_text_and_macros_are_names(talk: Ta
 
 async def test_hostile_keywords_and_broken_states_do_not_prevent_a_reply(talk: Talk):
     await talk.add_memory(keywords_main=["/(a+)+$/", "/(/", "/[[[/i"])
-    for key in ("pace", "keyword_entries", "active_spans", "lore", "session_notes", "worlds", "announced"):
+    for key in ("pace", "active_spans", "lore", "session_notes", "worlds", "announced"):
         await talk.set_state(key, [{"no": "sense"}, 7])
     outcome = await talk.say("a" * 5000 + "!")
     assert outcome.reply.content == "“Aye.”"

@@ -13,8 +13,8 @@ from lethe_app.domain.chat import PartState, SessionPart
 from lethe_app.domain.facts import MadeBy
 from lethe_app.services.extraction.conversation import ConversationExtraction
 from lethe_app.services.extraction.llm_facts import LlmFactExtraction
-from lethe_app.services.sessions.archive_parts import SessionArchiver, SessionFacts
-from lethe_app.services.sessions.archive_queue import ORDER, ArchiveProgress, ArchiveQueue
+from lethe_app.services.sessions.archive_parts import ORDER, SessionArchiver, SessionFacts
+from lethe_app.services.sessions.archive_queue import ArchiveProgress, ArchiveQueue
 from lethe_app.storage.chats.archive_jobs import ArchiveJobs
 from tests.services.past_sessions import (
     NUTS,

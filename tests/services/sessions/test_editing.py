@@ -40,7 +40,7 @@ async def test_the_list_tells_what_there_is_of_each(services: AppServices):
     await conversation(services, "Hello.", days=3)
     await services.archive_queue.archive_session(session.guid)
     await services.archive_queue.write(session.guid, SessionPart.TITLE, "The hatch")
-    await services.session_editing.mark(session.guid, sticky=True, protected=True)
+    await services.sessions.mark(session.guid, sticky=True, protected=True)
 
     first, second = await services.session_editing.list_sessions(MIRA)
 

@@ -17,6 +17,7 @@ from lethe_app.services.chat.message_editing import MessageEditing
 from lethe_app.services.maintenance.trash import Trash
 from lethe_app.services.memory.lookup import MemoryLookup
 from lethe_app.services.search.fact_lists import FactLists
+from lethe_app.services.sessions.archive_parts import PART_FIELDS
 from lethe_app.services.sessions.archive_queue import ArchiveQueue
 from lethe_app.services.sessions.editing import FactExtraction, SessionEditing
 from lethe_app.services.sessions.service import SessionService
@@ -41,14 +42,7 @@ class SessionPageServices:
     fact_lists: FactLists
 
 
-PARTS_BY_FIELD = {
-    "name": SessionPart.TITLE,
-    "content": SessionPart.SUMMARY,
-    "keywords_main": SessionPart.KEYWORDS,
-    "future_goals": SessionPart.GOALS,
-    "relevance": SessionPart.RELEVANCE,
-    "is_roleplay": SessionPart.ROLEPLAY,
-}
+PARTS_BY_FIELD = {field: part for part, (field, _source) in PART_FIELDS.items()}
 """Session part of each form field; fields that are not listed are marks."""
 
 
@@ -75,7 +69,7 @@ class SessionEdits(QObject):
             elif name in PARTS_BY_FIELD:
                 await self._store_part(guid, name, value)
             else:
-                await self._session_editing.mark(guid, **{name: bool(value)})
+                await self._services.sessions.mark(guid, **{name: bool(value)})
 
     async def _store_part(self, guid: UUID, name: str, value: object) -> None:
         part, history = PARTS_BY_FIELD[name], self._history[guid, name]
