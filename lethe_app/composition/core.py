@@ -31,8 +31,7 @@ from lethe_app.services.extraction.qualification import Qualification
 from lethe_app.services.extraction.structured_output import StructuredOutput
 from lethe_app.services.indexing.calibration import Calibration
 from lethe_app.services.indexing.embedder import Embedding
-from lethe_app.services.indexing.passage_sources import PassageSources
-from lethe_app.services.indexing.service import IndexingService
+from lethe_app.services.indexing.service import IndexingService, PassageSources
 from lethe_app.services.indexing.worlds import WorldPassages
 from lethe_app.services.library import Library
 from lethe_app.services.maintenance.backups import BackupService

@@ -90,7 +90,3 @@ class UntrustedMemories:
         return (await self.build_quoter()).quote_stored(
             truncate_to_sentences(content, MAX_QUOTE_CHARACTERS), memory.sources, str(memory.guid)
         )
-
-    async def quote_memories(self, memories: Sequence[MemoryUnit]) -> dict[UUID, str]:
-        """Return the quoted texts of the memories from the internet, by guid."""
-        return {memory.guid: await self.quote_memory(memory) for memory in memories if memory.is_from_web}

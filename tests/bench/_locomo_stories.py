@@ -16,7 +16,7 @@ from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.passage import Passage
 from lethe_app.retrieval import passage_builder
 from lethe_app.retrieval.memory_index import MemoryIndex
-from lethe_app.services.indexing.passage_sources import of_fact, of_session
+from lethe_app.services.indexing.service import of_fact, of_session
 from lethe_app.storage.chats.sessions import SessionStore
 
 EVIDENCE = re.compile(r"D:?(\d+):0*(\d+)")

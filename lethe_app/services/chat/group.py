@@ -50,7 +50,9 @@ class TurnOrder:
         elif self._mode is GroupTurns.MODEL:
             self._waiting = named_personas
         elif self._mode is GroupTurns.TALKATIVE:
-            others = self._draw_speakers([name for name in self._group if name not in (last, *named_personas)])
+            silent = [name for name in self._group if name not in (last, *named_personas)]
+            others = [name for name in silent if self._chance.random() < self._talkativeness[name]]
+            self._chance.shuffle(others)
             self._waiting = [*named_personas, *others] or self._fallback
         else:
             self._waiting = named_personas or self._fallback
@@ -87,7 +89,8 @@ class TurnOrder:
         """Return the personas that a text names by whole words, in the order of their first mention."""
         first_positions: dict[str, int] = {}
         for unique_name, names in self._names.items():
-            positions = [match.start() for name in names if (match := _compile_word(name).search(text))]
+            words = (re.compile(rf"(?<!\w){re.escape(name)}(?!\w)", re.IGNORECASE) for name in names)
+            positions = [match.start() for word in words if (match := word.search(text))]
             if positions:
                 first_positions[unique_name] = min(positions)
         return sorted(first_positions, key=first_positions.__getitem__)
@@ -99,12 +102,6 @@ class TurnOrder:
         start = self._group.index(last) + 1 if last in self._group else 0
         rotation = [*self._group[start:], *self._group[:start]]
         return [name for name in rotation if self._talkativeness[name] > 0] or rotation
-
-    def _draw_speakers(self, names: Sequence[str]) -> list[str]:
-        """Return those of these personas, in random order, that speak by the chance of their talkativeness."""
-        drawn = [name for name in names if self._chance.random() < self._talkativeness[name]]
-        self._chance.shuffle(drawn)
-        return drawn
 
 
 def spoken_names(persona: Persona, group: Sequence[Persona]) -> list[str]:
@@ -119,10 +116,6 @@ def spoken_names(persona: Persona, group: Sequence[Persona]) -> list[str]:
         *(word for word in first_name if len(word) >= MIN_NAME_CHARACTERS and word.casefold() not in others),
     ]
     return [known_name for known_name in names if known_name]  # a name of nothing but spaces would be found everywhere
-
-
-def _compile_word(name: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<!\w){re.escape(name)}(?!\w)", re.IGNORECASE)
 
 
 MAX_MESSAGES, MAX_LINE_CHARACTERS = 6, 300
@@ -165,7 +158,9 @@ class GroupService:
         """Return the order in which the personas of a group reply to `text`."""
         settings = self._preferences.current
         order = TurnOrder(participants.group, settings.group_turns, settings.group_replies)
-        order.plan(text, await self._load_last_speaker(session, participants))
+        newest = await self._session_store.newest_messages(session.guid, 2 * len(participants.group) + 2)
+        speakers = (message.speaker for message in reversed(newest) if message.role is Role.ASSISTANT)
+        order.plan(text, next(speakers, ""))
         return order
 
     async def next(self, session: ChatSession, participants: Participants, order: TurnOrder) -> str | None:
@@ -209,8 +204,3 @@ class GroupService:
         except (ModelError, ValidationError):
             return ""
         return names.get(str(answer.name), "")  # type: ignore[attr-defined]  # the field was just made
-
-    async def _load_last_speaker(self, session: ChatSession, participants: Participants) -> str:
-        """Return the file name of the participant that spoke last; empty if none did."""
-        messages = await self._session_store.newest_messages(session.guid, 2 * len(participants.group) + 2)
-        return next((message.speaker for message in reversed(messages) if message.role is Role.ASSISTANT), "")

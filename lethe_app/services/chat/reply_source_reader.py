@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Awaitable
+from collections.abc import Awaitable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import TypeVar
 from uuid import UUID
 
 from lethe_app.brain.recall.objections import OBJECTIONABLE_WAYS
-from lethe_app.domain.chat import ChatSession, Message, Role
+from lethe_app.domain.chat import Message, Role
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.memory import MemoryType
 from lethe_app.domain.passage import PassageKind
@@ -20,6 +20,7 @@ from lethe_app.errors import StorageError
 from lethe_app.prompt.untrusted_text import strip_quotes
 from lethe_app.services.memory.recall import RecallService
 from lethe_app.services.prompting.prefixes import StablePrefixes
+from lethe_app.services.prompting.turn_context import StablePrefix
 from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.chats.turn_rows import newest_user_message
 from lethe_app.storage.memory.facts import FactStore
@@ -171,51 +172,41 @@ class ReplySourceReader:
             session = await self._session_store.session(message.session_id)
         except StorageError:
             return None
-        user_message = await self._find_question(message)
+        user_message: Message | None = message
+        if message.role is not Role.USER:
+            above = await self._session_store.newest_messages(session.guid, LOOK_BACK, message.id)
+            user_message = newest_user_message(above)
+        prefix = await self._stable_prefixes.load(session.guid)
+        sources = ReplySources(
+            session.persona_id,
+            user_message,
+            is_incognito=session.is_incognito,
+            stable_content=await self._describe_stable_content(prefix) if prefix is not None else StablePromptContent(),
+        )
         memory = await self._recall.stored_recall(user_message.id) if user_message is not None else None
-        stable_content = await self._load_stable_content(session)
         if memory is None:
-            is_incognito = session.is_incognito
-            return ReplySources(session.persona_id, user_message, is_incognito=is_incognito, stable_content=stable_content)
-        recalled = [
-            recollection for recollection in memory.recalled if recollection.memory != session.guid
-        ]  # not the note of the time
-        return ReplySources(
-            persona_id=session.persona_id,
-            user_message=user_message,
+            return sources
+        recalled = [one for one in memory.recalled if one.memory != session.guid]  # not the note of the time
+        full_sessions = [await find(self._session_store.session(guid)) for guid in (prefix.earlier if prefix else ())]
+        return replace(
+            sources,
             is_known=True,
             recalled=tuple([await self._describe_memory(recollection) for recollection in recalled]),
             blocked=tuple(memory.blocked),
             session_notes=memory.session_notes,
             remark=memory.remark,
-            stable_content=stable_content,
             forgotten=memory.forgotten,
-            full_session_titles=tuple([past_session.name async for past_session in self._list_full_sessions(session)]),
+            full_session_titles=tuple(earlier.name for earlier in reversed(full_sessions) if earlier is not None),
         )
 
-    async def _load_stable_content(self, session: ChatSession) -> StablePromptContent:
+    async def _describe_stable_content(self, prefix: StablePrefix) -> StablePromptContent:
         """Return the core facts and summaries that are in the next prompt of a session."""
-        prefix = await self._stable_prefixes.load(session.guid)
-        if prefix is None:
-            return StablePromptContent()
         sessions = [await find(self._session_store.session(section.guid)) for section in prefix.summaries]
         summaries = (
             (session.name if session is not None else "", section.text)
             for session, section in zip(sessions, prefix.summaries, strict=True)
         )
         return StablePromptContent(tuple(section.text for section in prefix.facts), tuple(summaries))
-
-    async def _list_full_sessions(self, session: ChatSession) -> AsyncGenerator[ChatSession]:
-        """Yield the earlier sessions that are in the prompt in full, newest first."""
-        prefix = await self._stable_prefixes.load(session.guid)
-        for guid in reversed(prefix.earlier if prefix is not None else ()):
-            if (earlier := await find(self._session_store.session(guid))) is not None:
-                yield earlier
-
-    async def _find_question(self, message: Message) -> Message | None:
-        if message.role is Role.USER:
-            return message
-        return newest_user_message(await self._session_store.newest_messages(message.session_id, LOOK_BACK, message.id))
 
     async def _describe_memory(self, recollection: RecalledMemory) -> ReplyMemory:
         guid, text = recollection.memory, recollection.text

@@ -21,6 +21,7 @@ from lethe_app.llm.protocol import Chunk, Done, PrefillProgress, RequestPriority
 from lethe_app.prompt.control_tokens import ControlTokenFilter
 from lethe_app.prompt.format.instruct import RendererChoice
 from lethe_app.prompt.task_prompts import TaskPrompt, TaskPrompts
+from lethe_app.services.scheduling.loop import IdleTimer
 
 T = TypeVar("T", bound=LlmAnswer)
 POLL_INTERVAL = 0.2
@@ -94,10 +95,7 @@ class StructuredOutput:
         self._is_busy = is_busy
         self._release_after = release_after
         self._lock = asyncio.Lock()
-        self._waiting = 0
-        """Number of task prompts that are waiting or in progress."""
-        self._release_timer: asyncio.TimerHandle | None = None
-        self._release_task: asyncio.Task[None] | None = None
+        self._context = IdleTimer(self._release_context)
         self._control_filter: tuple[LoadedModel | None, ControlTokenFilter] = (None, ControlTokenFilter(()))
 
     @property
@@ -114,7 +112,7 @@ class StructuredOutput:
         Wait until the model is free, and begin again if a reply preempted it. Raise AnswerUnusable after three unusable
         answers, and any other ModelError: no model, prompt too long, out of memory, crashed process.
         """
-        with self._hold_context():
+        with self._context.in_use(self._release_delay):
             async with self._lock:
                 return await self._ask_until_valid(task_prompt, answer, values)
 
@@ -162,27 +160,10 @@ class StructuredOutput:
                     kind = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", answer.__name__).lower()  # “own thoughts”
                     raise AnswerUnusable(f"The model gave no usable {kind}.") from error
 
-    @contextmanager
-    def _hold_context(self) -> Iterator[None]:
-        """Schedule the release of the background context for when no task prompt has been sent for a while."""
-        self._waiting += 1
-        if self._release_timer is not None:
-            self._release_timer.cancel()
-        try:
-            yield
-        finally:
-            self._waiting -= 1
-            if not self._waiting:
-                self._release_timer = asyncio.get_running_loop().call_later(self._release_delay, self._start_release)
-
-    @property
     def _release_delay(self) -> float:
         model = self._get_model()
         is_small = model is not None and model.options.saves_memory
         return min(self._release_after, SMALL_RELEASE_AFTER) if is_small else self._release_after
-
-    def _start_release(self) -> None:
-        self._release_task = asyncio.get_running_loop().create_task(self._release_context())
 
     async def _release_context(self) -> None:
         with suppress(ModelError):  # it ended meanwhile, and holds nothing any more

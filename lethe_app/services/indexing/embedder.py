@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from lethe_app.retrieval.memory_index import MemoryIndex
 from lethe_app.retrieval.query_prefixes import EmbeddingPrefixes, prefixes_of
 from lethe_app.services.events import Listeners
 from lethe_app.services.preferences import Preferences
+from lethe_app.services.scheduling.loop import IdleTimer
 
 RETRY_DELAY = 60.0
 """Seconds before an embedding model that failed is loaded again automatically."""
@@ -72,13 +72,10 @@ class Embedding:
         self._idle_seconds = idle_seconds
         self._file: ModelFile | None = None
         """File of the loaded model."""
-        self._request_count = 0
-        """Number of requests in progress; the process is not ended meanwhile."""
+        self._process = IdleTimer(self._end_process)
         self._is_ended = False
         """True while the process of the loaded model has ended because it was idle, not because it crashed."""
-        self._end_timer: asyncio.TimerHandle | None = None
         self._start_task: asyncio.Task[None] | None = None
-        self._end_task: asyncio.Task[None] | None = None
 
     @property
     def is_running(self) -> bool:
@@ -102,7 +99,7 @@ class Embedding:
             try:
                 await self._load(path)
             except LetheError as error:
-                await self._fail(error)
+                await self._unload(error)
         return bool(self.state.name)
 
     async def embed(self, texts: Sequence[str]) -> list[TextEmbedding]:
@@ -121,49 +118,26 @@ class Embedding:
             return
         if self._is_ended and (self._start_task is None or self._start_task.done()):
             self._start_task = asyncio.get_running_loop().create_task(self._start_again())
-        self._end_after(max(COMPOSING_SECONDS, self._idle_seconds))
+        self._process.start(max(COMPOSING_SECONDS, self._idle_seconds))
 
     async def close(self) -> None:
-        if self._end_timer is not None:
-            self._end_timer.cancel()
         if self._start_task is not None:
             self._start_task.cancel()
-        await asyncio.gather(*(task for task in (self._start_task, self._end_task) if task), return_exceptions=True)
+            await asyncio.gather(self._start_task, return_exceptions=True)
+        await self._process.close()
         await self._client.close()
 
     async def _embed_prefixed(self, prefix: str, texts: Sequence[str]) -> list[TextEmbedding]:
-        with self._keep_process():
+        with self._process.in_use(self._end_delay):
             await self._start_again()
             return await self._client.embed_tokens([prefix + text for text in texts])
 
-    @contextmanager
-    def _keep_process(self) -> Iterator[None]:
-        """Keep the process from being ended, and have it ended once there was no request for a while."""
-        self._request_count += 1
-        try:
-            yield
-        finally:
-            self._request_count -= 1
-            self._end_after(self._end_delay)
-
-    @property
     def _end_delay(self) -> float:
         return min(self._idle_seconds, SMALL_IDLE_SECONDS) if self._preferences.is_small_computer else self._idle_seconds
 
-    def _end_after(self, seconds: float) -> None:
-        """End the process in `seconds`, unless a request comes before."""
-        if self._end_timer is not None:
-            self._end_timer.cancel()
-        self._end_timer = asyncio.get_running_loop().call_later(seconds, self._on_idle)
-
-    def _on_idle(self) -> None:
-        self._end_timer = None
-        if not self._request_count:
-            self._end_task = asyncio.get_running_loop().create_task(self._end_process())
-
     async def _end_process(self) -> None:
         async with self._one_at_a_time:
-            if not self._request_count and self._file is not None:
+            if self._process.is_idle and self._file is not None:
                 self._is_ended = True
                 await self._client.close()
 
@@ -173,9 +147,9 @@ class Embedding:
             if not self._is_ended or self._file is None:
                 return
             try:
-                await self._client.load(self._file, LoadOptions(), lambda _part: None, self._on_failure)
+                await self._client.load(self._file, LoadOptions(), lambda _part: None, self._drop)
             except LetheError as error:
-                await self._fail(error)
+                await self._unload(error)
             else:
                 self._is_ended = False
 
@@ -184,25 +158,22 @@ class Embedding:
         if not await asyncio.to_thread(path.is_file):
             raise ModelMissing(f"The embedding model {path} no longer exists.", "Choose another one in the settings.")
         file = await asyncio.to_thread(describe_model, path)
-        with self._keep_process():
-            model = await self._client.load(file, LoadOptions(), lambda _part: None, self._on_failure)
+        with self._process.in_use(self._end_delay):
+            model = await self._client.load(file, LoadOptions(), lambda _part: None, self._drop)
         self._file, self._is_ended = file, False
         self._prefixes = prefixes_of(f"{model.file.name} {file.path.name}")
         self._memory_index.set_embedder(self.embed, embedder_id_of(file), self.embed_queries)
         self._set_state(Embedder(model.file.name, embedder_id_of(file)))
 
-    async def _unload(self) -> None:
+    async def _unload(self, error: LetheError | None = None) -> None:
+        self._drop(error)
+        await self._client.close()
+
+    def _drop(self, error: LetheError | None) -> None:
+        """Note that no model is loaded any more, after an error or because another one was chosen."""
         self._file = None
-        self._memory_index.set_embedder(None, "")
-        await self._client.close()
-        self._set_state(Embedder())
-
-    async def _fail(self, error: LetheError) -> None:
-        self._on_failure(error)
-        await self._client.close()
-
-    def _on_failure(self, error: LetheError) -> None:
-        self._failed_at, self._file = time.monotonic(), None
+        if error is not None:
+            self._failed_at = time.monotonic()
         self._memory_index.set_embedder(None, "")
         self._set_state(Embedder(error=error))
 

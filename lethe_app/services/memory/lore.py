@@ -14,10 +14,9 @@ from lethe_app.brain.text.utterance import ScanWindow
 from lethe_app.domain.recall import BlockedMemory, Reason, ReasonKind, RecalledMemory, RecallWay
 from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.services.library import Library
-from lethe_app.services.participants import Participants
+from lethe_app.services.participants import SESSION_WORLDS_KEY, Participants, SessionWorlds, collect_world_names, select_worlds
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.scheduling.offload import offload_if_large
-from lethe_app.services.session_worlds import SESSION_WORLDS_KEY, SessionWorlds, collect_world_names, select_worlds
 from lethe_app.storage.key_value import SessionState
 
 CONTEXT_SHARE = 0.2

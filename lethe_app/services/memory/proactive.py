@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -63,8 +63,6 @@ class ProactiveTurn:
     """Return notes that are in the message and are to be removed from the queue."""
     pace: ProactivePace | None = None
     """Pace to store with the session; None leaves it unchanged."""
-    prunable: tuple[UUID, ...] = ()
-    """Memories to prune, because they have decayed or ended."""
     mood_effect: MoodEffect | None = None
     """Effect of the message on the persona's mood; None if the persona has no moods."""
 
@@ -132,21 +130,7 @@ class ProactiveMemory:
             return return_note
         initiative = await self._choose_waiting(context, rules)
         prunable = await self._find_prunable(context.session.persona_id, context.memories, context.moment, rules)
-        return replace(initiative, deleted=(*prunable, *initiative.deleted), prunable=prunable, mood_effect=mood_effect)
-
-    async def _collect_evidence(
-        self, context: RecallContext, due: Sequence[MemoryUnit], rules: ProactiveRules
-    ) -> dict[UUID, ProactiveEvidence]:
-        """Return how waiting memories match the turn, by meaning and by keyword."""
-        scan = partial(self._keywords.match_waiting, due, context.window, context.turn)
-        keywords = await offload_if_large(len(due), scan)
-        comparable_ids = [memory.guid for memory in due if memory.category not in rules.silent]
-        distances = (
-            await self._memory_index.distances(context.embedding, comparable_ids)
-            if comparable_ids and context.embedding is not None
-            else {}
-        )
-        return {memory.guid: ProactiveEvidence(distances.get(memory.guid), keywords.get(memory.guid, "")) for memory in due}
+        return replace(initiative, deleted=(*prunable, *initiative.deleted), mood_effect=mood_effect)
 
     async def _build_return_note(
         self, context: RecallContext, turn_position: TurnPosition, rules: ProactiveRules, mood_effect: MoodEffect | None
@@ -154,7 +138,7 @@ class ProactiveMemory:
         """Return the note that greets the returning user; None if the user was not away or there is nothing to announce."""
         session, participants, moment = context.session, context.participants, context.moment.astimezone()
         memories = context.memories.in_group("awaiting_return")
-        quoted = await self._untrusted_memories.quote_memories(memories) if memories else {}
+        quoted = {one.guid: await self._untrusted_memories.quote_memory(one) for one in memories if one.is_from_web}
         absence = UserAbsence(
             last_message=turn_position.previous_user_time,
             moment=moment,
@@ -210,7 +194,13 @@ class ProactiveMemory:
         if not due:
             return ProactiveTurn(pace=pace)
         rules = rules.model_copy(update={"natural_limit": (await self._calibration.thresholds()).natural})
-        evidence = await self._collect_evidence(context, due, rules)
+        scan = partial(self._keywords.match_waiting, due, context.window, context.turn)
+        keywords = await offload_if_large(len(due), scan)
+        comparable_ids = [memory.guid for memory in due if memory.category not in rules.silent]
+        distances: Mapping[UUID, float] = {}
+        if comparable_ids and context.embedding is not None:
+            distances = await self._memory_index.distances(context.embedding, comparable_ids)
+        evidence = {memory.guid: ProactiveEvidence(distances.get(memory.guid), keywords.get(memory.guid, "")) for memory in due}
         text = strip_addressing(context.text, context.speaker_names)
         chosen = await offload_if_large(len(due), partial(selection.choose_memory, due, evidence, text, pace, rules, moment))
         if chosen is None:

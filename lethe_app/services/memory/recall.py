@@ -155,8 +155,8 @@ class RecallService:
                 await self._turn_memories.save_turn(question.id, self._to_stored(memory))
             return memory, None
         initiative = await self._proactive.choose(context, question, turn.rows.turn_position)
-        if initiative.prunable:
-            context = replace(context, memories=context.memories.exclude(initiative.prunable))
+        if initiative.deleted:
+            context = replace(context, memories=context.memories.exclude(initiative.deleted))
         memory, states = await self._select(context)
         return await run_to_completion(self._store(context, question, initiative, memory, states))
 

@@ -21,7 +21,7 @@ from lethe_app.retrieval.memory_index import MemoryIndex
 from lethe_app.services.indexing.worlds import owner_of_world
 from lethe_app.services.memory.cache import MemoryCache
 from lethe_app.services.memory.lore import LoreService
-from lethe_app.services.participants import DEFAULT_USER, Participants, ParticipantService
+from lethe_app.services.participants import DEFAULT_USER, Participants, ParticipantService, SessionWorlds
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.prompting.turn_context import (
     USUAL_CONTEXT,
@@ -30,7 +30,6 @@ from lethe_app.services.prompting.turn_context import (
     TurnLoader,
     stored_prefix,
 )
-from lethe_app.services.session_worlds import SessionWorlds
 from lethe_app.services.stored_values import read_stored
 from lethe_app.storage.chats.sessions import SessionStore
 

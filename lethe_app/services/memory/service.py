@@ -85,7 +85,10 @@ class MemoryService:
             if nearest is not None:
                 relation = classify_relation(nearest[0].content, memory.content, nearest[1], limits)
                 nearest = None if relation is FactRelation.NEW else nearest
-            record = duplicates.deduplicate(memory, self._find_namesake(memory, known_memories), nearest, limits.same_memory)
+            name = (memory.category, memory.name.strip().casefold())
+            namesakes = (one for one in known_memories.values() if (one.category, one.name.strip().casefold()) == name)
+            namesake = next(namesakes, None) if memory.category in TYPES_MERGED_BY_NAME else None
+            record = duplicates.deduplicate(memory, namesake, nearest, limits.same_memory)
         if before_store is not None:
             await before_store(record)
         await self._memory_cache.save_memories(persona_id, record)
@@ -132,18 +135,6 @@ class MemoryService:
         await self._indexing.rebuild()
         for persona in await self._library.personas():
             self._renewed.notify(persona.unique_name)
-
-    def _find_namesake(self, memory: MemoryUnit, known_memories: dict[UUID, MemoryUnit]) -> MemoryUnit | None:
-        """Return the memory of a person or place with the same name; None for other types."""
-        if memory.category not in TYPES_MERGED_BY_NAME:
-            return None
-        name = memory.name.strip().casefold()
-        matches = (
-            known
-            for known in known_memories.values()
-            if known.category is memory.category and known.name.strip().casefold() == name
-        )
-        return next(matches, None)
 
     async def _find_nearest(
         self, persona_id: str, memory: MemoryUnit, known_memories: dict[UUID, MemoryUnit]

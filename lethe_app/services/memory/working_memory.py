@@ -56,10 +56,13 @@ class WorkingMemory:
         name = key.strip().strip("/")[:MAX_KEY_CHARACTERS]
         if not name:
             raise LetheError("What is laid down needs a key.")
+        kind, _slash, owner = namespace.partition("/")
+        if kind not in {SESSION, TASK} or not owner or "/" in owner:
+            raise LetheError(f"“{namespace}” is not a namespace of working memory.")
         moment = now()
         entry = WorkingMemoryEntry(
             persona_id=persona_id,
-            namespace=check_namespace(namespace),
+            namespace=namespace,
             key=name,
             value=value[:MAX_VALUE_CHARACTERS],
             category=category.strip(),
@@ -142,14 +145,6 @@ def session_namespace(session_id: UUID) -> str:
 def task_namespace(task: str) -> str:
     """Return the namespace of a background task."""
     return f"{TASK}/{task.replace('/', '-')}"
-
-
-def check_namespace(namespace: str) -> str:
-    """Return the namespace. Raise LetheError unless it has two segments."""
-    first, slash, second = namespace.partition("/")
-    if first not in {SESSION, TASK} or not slash or not second or "/" in second:
-        raise LetheError(f"“{namespace}” is not a namespace of working memory.")
-    return namespace
 
 
 def describe_entry(entry: WorkingMemoryEntry, name: str = "") -> str:

@@ -64,10 +64,6 @@ class NotebookSections:
     says: Callable[[str], bool] = lambda _text: False
     """Predicate: True if the notebook contains the text."""
 
-    def exclude_contained(self, facts: Sequence[FrozenSection]) -> list[FrozenSection]:
-        """Return the facts that the notebook does not contain."""
-        return [fact for fact in facts if not self.says(fact.text)]
-
 
 class PastSessions:
     """Read earlier sessions and facts for the stable prefix. Nothing is changed."""
@@ -157,12 +153,10 @@ class PastSessions:
         ]
         facts = core_facts.select_candidates(facts, now(), MAX_FACTS_PER_KIND)
         budget = min(settings.core_facts_tokens, token_limit)
-        chosen = core_facts.select_core_facts(facts, now(), budget, await self._count_tokens(facts))
-        return [FrozenSection(guid=fact.guid, text=format_fact(fact)) for fact in chosen]
-
-    async def _count_tokens(self, facts: Sequence[ExtractedFact]) -> dict[UUID, int]:
         counts = await self._token_counts.count([format_fact(fact) for fact in facts])
-        return {fact.guid: count + PER_PIECE for fact, count in zip(facts, counts, strict=True)}
+        tokens = {fact.guid: count + PER_PIECE for fact, count in zip(facts, counts, strict=True)}
+        chosen = core_facts.select_core_facts(facts, now(), budget, tokens)
+        return [FrozenSection(guid=fact.guid, text=format_fact(fact)) for fact in chosen]
 
     async def _format_summary(self, record: ChatSession, until: datetime, participants: Participants) -> tuple[str, int]:
         """Return the summary of the session as it is in the prompt, and its tokens."""

@@ -74,7 +74,7 @@ class StablePrefixes:
         again, because it may contain what was deleted last.
         """
         self._writing = asyncio.Lock()
-        renewed.add(self._note_renewal)
+        renewed.add(lambda persona_id: self._renewals.update([persona_id]))
 
     async def prefix_of(self, turn: TurnContext, model: LoadedModel) -> StablePrefix:
         """Return the prefix of a turn's session: the stored one, or one that is made because there is none, or because
@@ -101,9 +101,6 @@ class StablePrefixes:
     async def load(self, session_id: UUID) -> StablePrefix | None:
         """Return the stored prefix of a session; None if there is none that can be read."""
         return stored_prefix({FRAME: await self._session_state.get(session_id, FRAME)})
-
-    def _note_renewal(self, persona_id: str) -> None:
-        self._renewals[persona_id] += 1
 
     async def drop(self, session_id: UUID) -> None:
         """Delete the prefix of a session, because messages that had left its history were changed or deleted."""
@@ -181,7 +178,7 @@ class StablePrefixes:
                 "summaries": await self._past.summaries(others, turn.participants, token_limit, session.added)
                 if not starts_without_earlier(turn.rows.states)
                 else [],
-                "facts": sections.exclude_contained(core),
+                "facts": [fact for fact in core if not sections.says(fact.text)],
                 "notebook": sections.notebook,
                 "lately": sections.lately,
             }

@@ -17,10 +17,16 @@ from lethe_app.domain.presets import SamplerPreset, SystemPreset
 from lethe_app.errors import FileError
 from lethe_app.prompt.sections import StableAdditions
 from lethe_app.services.library import Library
-from lethe_app.services.participants import Participants, ParticipantService
+from lethe_app.services.participants import (
+    SESSION_WORLDS_KEY,
+    Participants,
+    ParticipantService,
+    SessionWorlds,
+    collect_world_names,
+    select_worlds,
+)
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.prompting.past_sessions import FrozenSection
-from lethe_app.services.session_worlds import SESSION_WORLDS_KEY, SessionWorlds, collect_world_names, select_worlds
 from lethe_app.services.stored_values import read_stored
 from lethe_app.storage.chats.turn_rows import TurnReader, TurnRows, TurnScope, newest_user_message
 from lethe_app.storage.memory.turn_memories import NO_TURN

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import logging
 import traceback
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
+from typing import Any
 
 from lethe_app.domain.clock import now
 from lethe_app.errors import EngineUnreachable, LetheError, ModelMissing
@@ -110,6 +111,50 @@ class BackgroundLoop:
         except Exception as error:
             *_outer_frames, frame = traceback.extract_tb(error.__traceback__)
             LOG.warning("background work failed with %s at %s:%s", type(error).__name__, frame.filename, frame.lineno)
+
+
+class IdleTimer:
+    """Runs an action once something was not in use for a while, such as to free what it holds."""
+
+    def __init__(self, act: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        self._act = act
+        self._users = 0
+        self._timer: asyncio.TimerHandle | None = None
+        self._task: asyncio.Task[None] | None = None
+
+    @property
+    def is_idle(self) -> bool:
+        """Return whether nobody uses it now."""
+        return self._users == 0
+
+    @contextmanager
+    def in_use(self, delay: Callable[[], float]) -> Iterator[None]:
+        """Keep the action from running, and have it run `delay()` seconds after the last use."""
+        self._users += 1
+        try:
+            yield
+        finally:
+            self._users -= 1
+            self.start(delay())
+
+    def start(self, seconds: float) -> None:
+        """Run the action in `seconds` unless it is in use then; an earlier start counts no more."""
+        self.cancel()
+        self._timer = asyncio.get_running_loop().call_later(seconds, self._run)
+
+    def cancel(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+
+    async def close(self) -> None:
+        """Cancel the timer, and wait for an action in progress."""
+        self.cancel()
+        if self._task is not None:
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    def _run(self) -> None:
+        if self.is_idle:
+            self._task = asyncio.get_running_loop().create_task(self._act())
 
 
 MAX_DRAFT_AGE = timedelta(hours=6)

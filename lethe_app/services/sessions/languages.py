@@ -11,6 +11,7 @@ from lethe_app.brain.languages.requests import find_requested_language
 from lethe_app.brain.text.identifiers import redact_identifiers
 from lethe_app.domain.chat import Alternative, Message, Role
 from lethe_app.errors import LetheError
+from lethe_app.services.scheduling.loop import IdleTimer
 from lethe_app.storage.chats.session_events import SessionEvents
 from lethe_app.storage.database import Database
 
@@ -31,7 +32,7 @@ class MessageLanguages:
     def __init__(self, database: Database) -> None:
         self._events = SessionEvents(database)
         self._detections: set[asyncio.Task[None]] = set()
-        self._release: asyncio.TimerHandle | None = None
+        self._model = IdleTimer(_release_model)
         self.events_of = self._events.events_of
         """Return the switches of mode and language in a session. Raise StorageError."""
 
@@ -49,21 +50,18 @@ class MessageLanguages:
             await asyncio.wait(set(self._detections))
 
     async def _detect(self, message: Message) -> None:
-        self._cancel_release()
-        try:
-            language = await asyncio.to_thread(detect_language, message.content)
-            if language:
-                requested = find_requested_language(message.content) if message.role is Role.USER else ""
-                await self._events.set_language(message.id, message.content, language, requested)
-        except (LetheError, ImportError, OSError) as error:
-            log.info("The language of a message could not be detected: %s", error)
-        finally:
-            self._cancel_release()
-            self._release = asyncio.get_running_loop().call_later(RELEASE_AFTER, release_model)
+        with self._model.in_use(lambda: RELEASE_AFTER):
+            try:
+                language = await asyncio.to_thread(detect_language, message.content)
+                if language:
+                    requested = find_requested_language(message.content) if message.role is Role.USER else ""
+                    await self._events.set_language(message.id, message.content, language, requested)
+            except (LetheError, ImportError, OSError) as error:
+                log.info("The language of a message could not be detected: %s", error)
 
-    def _cancel_release(self) -> None:
-        if self._release is not None:
-            self._release.cancel()
+
+async def _release_model() -> None:
+    release_model()
 
 
 def describe_text(alternative: Alternative) -> Alternative:

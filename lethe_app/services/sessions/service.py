@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from uuid import UUID
 
@@ -327,3 +327,14 @@ def create_greeting(persona: Persona, session: ChatSession, macro_context: Macro
         alternatives=[describe_text(Alternative(content=text, created=session.added)) for text in greetings],
         shown=random.choice(new or range(len(greetings))),  # noqa: S311 - nobody gains by guessing a greeting
     )
+
+
+def format_transcript(title: str, messages: Iterable[Message], format_moment: Callable[[datetime], str]) -> str:
+    """Return the messages of a session as Markdown, each below its speaker and time, in their order.
+
+    `format_moment` returns a date and time as they are displayed.
+    """
+    parts = [f"# {' '.join(title.split())}"]
+    for message in messages:
+        parts += [f"**{message.speaker_name}** ({format_moment(message.time)})", message.content.strip()]
+    return "\n\n".join(part for part in parts if part) + "\n"

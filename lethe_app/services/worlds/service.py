@@ -17,9 +17,8 @@ from lethe_app.errors import FileError
 from lethe_app.paths import Paths
 from lethe_app.services.events import Listeners
 from lethe_app.services.library import Library
-from lethe_app.services.participants import DEFAULT_USER, Participants, ParticipantService
+from lethe_app.services.participants import DEFAULT_USER, SESSION_WORLDS_KEY, Participants, ParticipantService
 from lethe_app.services.preferences import Preferences
-from lethe_app.services.session_worlds import SESSION_WORLDS_KEY
 from lethe_app.storage.chats.receipts import Receipts
 from lethe_app.storage.database import Database
 from lethe_app.storage.key_value import SessionState

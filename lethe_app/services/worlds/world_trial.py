@@ -20,9 +20,8 @@ from lethe_app.prompt.macros import expand
 from lethe_app.services.memory.lore import LoreService, activation_reason
 from lethe_app.services.memory.recallers import LORE_STATE
 from lethe_app.services.models.service import ModelService
-from lethe_app.services.participants import ParticipantService
+from lethe_app.services.participants import ParticipantService, SessionWorlds
 from lethe_app.services.prompting.turn_context import MAX_SCAN_DEPTH, USUAL_CONTEXT
-from lethe_app.services.session_worlds import SessionWorlds
 from lethe_app.services.stored_values import read_stored
 from lethe_app.services.token_counts import TokenCountService
 from lethe_app.storage.chats.sessions import SessionStore

@@ -11,7 +11,7 @@ from lethe_app.brain.dreams.consolidation import can_change_fact
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import ChatSession, SessionPart
 from lethe_app.domain.facts import ExtractedFact, FactKind, MadeBy
-from lethe_app.services.indexing.passage_sources import of_fact
+from lethe_app.services.indexing.service import of_fact
 from tests.services.past_sessions import NUTS, answers, archive, hold, trusted
 
 HER = "mira-test"

@@ -11,7 +11,7 @@ from PySide6.QtCore import QCoreApplication, Signal
 
 from lethe_app.domain.chat import ChatSession, PartRecord, SessionPart
 from lethe_app.domain.list_items import SessionLine
-from lethe_app.services.sessions.transcript_text import format_transcript
+from lethe_app.services.sessions.service import format_transcript
 from lethe_app.ui.core.formatting import format_count, format_message_count, suggest_file_name, truncate_text
 from lethe_app.ui.core.labels.dates import format_date_time
 from lethe_app.ui.core.routes import SearchRoute
