@@ -212,7 +212,7 @@ class CoreServices:
             self.client,
             self.task_prompts,
             self.loaded_model,
-            self.formats.renderer,
+            self.formats.format_of,
             self.token_counts.count,
             lambda: self.priority.is_turn_active,
         )
@@ -223,7 +223,7 @@ class CoreServices:
     def immediate_task_model(self) -> StructuredOutput:
         """Client of task prompts that are answered within a turn."""
         return StructuredOutput(
-            self.client, self.task_prompts, self.loaded_model, self.formats.renderer, self.token_counts.count, None
+            self.client, self.task_prompts, self.loaded_model, self.formats.format_of, self.token_counts.count, None
         )
 
     conversation_extraction = service(ConversationExtraction)

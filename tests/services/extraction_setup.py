@@ -15,9 +15,11 @@ from lethe_app.domain.chat import Role
 from lethe_app.domain.model import LoadedModel, LoadOptions, ModelFile
 from lethe_app.domain.presets import InstructPreset
 from lethe_app.llm.client import ModelClient
+from lethe_app.prompt.control_tokens import ControlTokenFilter
 from lethe_app.prompt.format.instruct import InstructRenderer, RendererChoice
 from lethe_app.prompt.task_prompts import TaskPrompts
 from lethe_app.services.extraction.structured_output import RELEASE_AFTER, StructuredOutput
+from lethe_app.services.prompting.assembler import ChatFormat
 
 ROOT = Path(__file__).parent.parent.parent
 TASK_PROMPTS = TaskPrompts(ROOT / "resources" / "prompts")
@@ -49,8 +51,9 @@ class ExtractionSetup:
         file = ModelFile(path=path, name=name, size=7, architecture="echo")
         self.model = await self.client.load(file, LoadOptions(), lambda _fraction: None)
 
-    async def form(self, model: LoadedModel) -> RendererChoice:
-        return RendererChoice(InstructRenderer(CHATML, adds_bos=model.adds_bos), "chosen: ChatML")
+    async def form(self, model: LoadedModel) -> ChatFormat:
+        choice = RendererChoice(InstructRenderer(CHATML, adds_bos=model.adds_bos), "chosen: ChatML")
+        return ChatFormat(model, "ChatML", None, choice, ControlTokenFilter(model.control_tokens))
 
 
 @asynccontextmanager

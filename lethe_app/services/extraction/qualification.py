@@ -172,38 +172,26 @@ class Qualification:
                 [] if so_far.may_write_facts or found_nothing else [*snippets]
             )
             texts += [] if so_far.may_write_summaries else dialogues
+            scores_by_text = record.attempts[number]
             with use_other_seeds(number):
-                await self._run_attempt(model, record, number, texts, (snippets, dialogues))
-            if self._structured_output.model is not model:
-                return
-
-    async def _run_attempt(
-        self,
-        model: LoadedModel,
-        record: QualificationRecord,
-        number: int,
-        texts: Sequence[QualificationSnippet | QualificationDialogue],
-        all_texts: tuple[Sequence[QualificationSnippet], Sequence[QualificationDialogue]],
-    ) -> None:
-        scores_by_text = record.attempts[number]
-        for text in texts:
-            if text.name in scores_by_text or has_already_failed(text, scores_by_text, *all_texts):
-                continue
-            try:
-                scores = await self._test_text(text)
-            except AnswerUnusable as error:
-                scores = QualificationScore(failed=error.message)
-            if self._structured_output.model is not model:
-                return
-            scores_by_text[text.name] = scores
-            await self._save_record(model, record)
+                for text in texts:
+                    if text.name in scores_by_text or has_already_failed(text, scores_by_text, snippets, dialogues):
+                        continue
+                    scores = await self._test_text(text)
+                    if self._structured_output.model is not model:
+                        return
+                    scores_by_text[text.name] = scores
+                    await self._save_record(model, record)
 
     async def _test_text(self, text: QualificationSnippet | QualificationDialogue) -> QualificationScore:
-        if isinstance(text, QualificationDialogue):
-            lines = parse_utterances(text.lines, text.lines[0].partition(":")[0])
-            return score_summary(text, await self._extraction.summary(lines))
-        lines = parse_utterances(text.lines, text.about)
-        return score_facts(text, lines, [fact.fact for fact in await self._fact_extraction.facts(lines, [text.about])])
+        try:
+            if isinstance(text, QualificationDialogue):
+                lines = parse_utterances(text.lines, text.lines[0].partition(":")[0])
+                return score_summary(text, await self._extraction.summary(lines))
+            lines = parse_utterances(text.lines, text.about)
+            return score_facts(text, lines, [fact.fact for fact in await self._fact_extraction.facts(lines, [text.about])])
+        except AnswerUnusable as error:
+            return QualificationScore(failed=error.message)
 
     async def _load_record(
         self, model: LoadedModel, snippets: Sequence[QualificationSnippet], dialogues: Sequence[QualificationDialogue]

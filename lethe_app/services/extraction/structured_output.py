@@ -18,9 +18,8 @@ from lethe_app.domain.presets import SamplerPreset
 from lethe_app.errors import ModelError, ModelMissing, PromptTooLong
 from lethe_app.llm.client import ModelClient
 from lethe_app.llm.protocol import Chunk, Done, PrefillProgress, RequestPriority
-from lethe_app.prompt.control_tokens import ControlTokenFilter
-from lethe_app.prompt.format.instruct import RendererChoice
 from lethe_app.prompt.task_prompts import TaskPrompt, TaskPrompts
+from lethe_app.services.prompting.assembler import ChatFormat
 from lethe_app.services.scheduling.loop import IdleTimer
 
 T = TypeVar("T", bound=LlmAnswer)
@@ -78,25 +77,24 @@ class StructuredOutput:
         client: ModelClient,
         task_prompts: TaskPrompts,
         get_model: Callable[[], LoadedModel | None],
-        choose_renderer: Callable[[LoadedModel], Awaitable[RendererChoice]],
+        load_format: Callable[[LoadedModel], Awaitable[ChatFormat]],
         count: Callable[[list[str]], Awaitable[list[int]]],
         is_busy: Callable[[], bool] | None,
         release_after: float = RELEASE_AFTER,
     ) -> None:
-        """Create the client. `get_model` returns the loaded model, `choose_renderer` its chat template; while `is_busy` returns
+        """Create the client. `get_model` returns the loaded model, `load_format` its chat format; while `is_busy` returns
         True nothing is begun. None is for task prompts that the user waits for: they end other background work in progress.
         """
         self._client = client
         self._task_prompts = task_prompts
         self._get_model = get_model
-        self._choose_renderer = choose_renderer
+        self._load_format = load_format
         self.count = count
         """Return the number of tokens of each text."""
         self._is_busy = is_busy
         self._release_after = release_after
         self._lock = asyncio.Lock()
         self._context = IdleTimer(self._release_context)
-        self._control_filter: tuple[LoadedModel | None, ControlTokenFilter] = (None, ControlTokenFilter(()))
 
     @property
     def model(self) -> LoadedModel | None:
@@ -185,14 +183,11 @@ class StructuredOutput:
         return self.model
 
     async def _render_prompt(self, model: LoadedModel, task: str | TaskPrompt, values: dict[str, str]) -> str:
-        if self._control_filter[0] is not model:
-            self._control_filter = (
-                model,
-                ControlTokenFilter(model.control_tokens),
-            )  # takes a while with thousands of control tokens
-        control_filter = self._control_filter[1]
-        turns = self.load_prompt(task).build_turns({placeholder: control_filter(text) for placeholder, text in values.items()})
-        return (await self._choose_renderer(model)).renderer.render(turns, thinking=False)
+        chat_format = await self._load_format(model)
+        turns = self.load_prompt(task).build_turns(
+            {placeholder: chat_format.control_filter(text) for placeholder, text in values.items()}
+        )
+        return chat_format.choice.renderer.render(turns, thinking=False)
 
     async def _generate_answer(
         self, task: str | TaskPrompt, answer: type[LlmAnswer], values: dict[str, str], tries: int

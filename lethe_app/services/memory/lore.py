@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 from uuid import UUID
 
-from lethe_app.brain.lore.compiled import LoreIndex, LoreIndexCache
+from lethe_app.brain.lore.compiled import LoreIndexCache
 from lethe_app.brain.lore.engine import evaluate
 from lethe_app.brain.lore.evaluation import ActivatedEntry, ActivationCause, Evaluation, EvaluationTurn, LoreLimits
 from lethe_app.brain.lore.state import LoreState
@@ -57,19 +57,13 @@ class LoreService:
         """Evaluate the worlds for a turn; `state` is that of the last evaluation, `context` the context size in
         tokens.
         """
-        lore = await self._compile(session_worlds, turn)
-        settings = self._preferences.current
+        worlds, settings = list(session_worlds.worlds.values()), self._preferences.current
+        size = sum(len(world.entries) for world in worlds)
+        lore = await offload_if_large(size, partial(self._index_cache.get_compiled, worlds, turn.expand))
         limits = LoreLimits(
             token_budget=settings.world_tokens or int(context * CONTEXT_SHARE), max_rounds=settings.world_rounds
         )
-        run_evaluation = partial(evaluate, lore, window, state, turn, limits)
-        return await offload_if_large(sum(len(world.entries) for world in session_worlds.worlds.values()), run_evaluation)
-
-    async def _compile(self, session_worlds: SessionWorlds, turn: EvaluationTurn) -> LoreIndex:
-        worlds = list(session_worlds.worlds.values())
-        return await offload_if_large(
-            sum(len(world.entries) for world in worlds), partial(self._index_cache.get_compiled, worlds, turn.expand)
-        )
+        return await offload_if_large(size, partial(evaluate, lore, window, state, turn, limits))
 
 
 def recalled_entries(evaluation: Evaluation) -> list[RecalledMemory]:

@@ -39,7 +39,18 @@ def create_tool_messages(
         note=note,
         alternatives=[Alternative(content=content)],
     )
-    return [call_message, *(_create_result_message(session, result) for result in results)]
+    result_messages = [
+        Message(
+            session_id=session.guid,
+            role=Role.TOOL,
+            speaker_name=result.call.name,
+            hidden=True,
+            note=RESULT + result.model_dump_json(),
+            alternatives=[Alternative(content=result.text or "Done.")],
+        )
+        for result in results
+    ]
+    return [call_message, *result_messages]
 
 
 def parse_calls(message: Message) -> list[ToolCall]:
@@ -94,14 +105,3 @@ def limit_tool_pairs(messages: Sequence[Message]) -> list[Message]:
         if result is None or result.call.id in kept_ids:
             kept.append(message)
     return kept
-
-
-def _create_result_message(session: ChatSession, result: ToolResult) -> Message:
-    return Message(
-        session_id=session.guid,
-        role=Role.TOOL,
-        speaker_name=result.call.name,
-        hidden=True,
-        note=RESULT + result.model_dump_json(),
-        alternatives=[Alternative(content=result.text or "Done.")],
-    )
