@@ -12,9 +12,10 @@ from math import inf, isnan
 from uuid import UUID
 
 from lethe_app.brain.recall.decay import count_recall, is_prunable
-from lethe_app.brain.recall.proactive_rules import WAITING_INSERTIONS, ProactivePace, ProactiveRules
+from lethe_app.brain.recall.proactive_rules import WAITING_INSERTIONS, ProactivePace
 from lethe_app.brain.text.fingerprint import content_words
 from lethe_app.brain.vocabulary.normalize import normalize_text
+from lethe_app.config.settings import Settings
 from lethe_app.dates.arithmetic import elapsed
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from lethe_app.domain.recall import Reason, ReasonKind, RecallWay
@@ -22,6 +23,8 @@ from lethe_app.language_tables import compile_table, table_pattern
 
 SHARED_WORD_BONUS = 0.02
 """Subtracted from the cosine distance for each word that the memory's title shares with the message."""
+NATURAL_LIMIT = 0.09
+"""Cosine distance up to which a waiting memory is relevant to the message, with one embedding model; calibrate it."""
 FORCED_BONUS = 0.02
 """Subtracted from the cosine distance of a memory with the insertion `NATURAL_FORCED`."""
 _CLAUSE = re.compile(r"[.?!,;:]|\bbut\b")
@@ -63,13 +66,13 @@ class _RankedMemory:
         return (not self.keyword, self.distance, *_importance_key(self.memory))
 
 
-def find_waiting(memories: Iterable[MemoryUnit], moment: datetime, rules: ProactiveRules) -> list[MemoryUnit]:
+def find_waiting(memories: Iterable[MemoryUnit], moment: datetime, settings: Settings) -> list[MemoryUnit]:
     """Return the memories that may be brought up: proactive ones that are enabled, due and not stale, newest first. Empty if
-    `disable_eurekas` is set.
+    proactive messages are off.
     """
-    if rules.disable_eurekas:
+    if not settings.proactive_messages:
         return []
-    max_age = timedelta(days=rules.eureka_cut_off_days)
+    max_age = timedelta(days=settings.eureka_cut_off_days)
     found = [
         memory
         for memory in memories
@@ -86,8 +89,9 @@ def choose_memory(
     evidence: Mapping[UUID, ProactiveEvidence],
     message: str,
     pace: ProactivePace,
-    rules: ProactiveRules,
+    settings: Settings,
     moment: datetime,
+    natural_limit: float = NATURAL_LIMIT,
 ) -> ChosenMemory | None:
     """Return the memory to bring up now, or None, independent of the order of `waiting`. `pace` has already counted this
     message.
@@ -96,11 +100,11 @@ def choose_memory(
     `natural_limit`. If none is relevant, the most important `NATURAL_FORCED` one is chosen when `pace` allows it, or the
     most important one of all when the user asks for news.
     """
-    if rules.disable_eurekas or not waiting:
+    if not settings.proactive_messages or not waiting:
         return None
     return (
-        _choose_relevant(waiting, evidence, message, rules)
-        or _choose_by_time(waiting, pace, rules, moment)
+        _choose_relevant(waiting, evidence, message, natural_limit)
+        or _choose_by_time(waiting, pace, settings, moment)
         or _choose_on_request(waiting, message)
     )
 
@@ -118,15 +122,15 @@ def mark_used(memory: MemoryUnit, moment: datetime) -> MemoryUnit | None:
 
 
 def _choose_relevant(
-    waiting: Sequence[MemoryUnit], evidence: Mapping[UUID, ProactiveEvidence], message: str, rules: ProactiveRules
+    waiting: Sequence[MemoryUnit], evidence: Mapping[UUID, ProactiveEvidence], message: str, natural_limit: float
 ) -> ChosenMemory | None:
     message_words = content_words(message)
     candidates = [_weigh_memory(memory, evidence[memory.guid], message_words) for memory in waiting if memory.guid in evidence]
-    relevant = [each for each in candidates if each.keyword or each.distance <= rules.natural_limit]
+    relevant = [each for each in candidates if each.keyword or each.distance <= natural_limit]
     if not relevant:
         return None
     best = min(relevant, key=lambda each: each.rank)
-    return ChosenMemory(best.memory, RecallWay.NATURAL, tuple(_reasons(best, rules)))
+    return ChosenMemory(best.memory, RecallWay.NATURAL, tuple(_reasons(best, natural_limit)))
 
 
 def _weigh_memory(memory: MemoryUnit, evidence: ProactiveEvidence, message_words: frozenset[str]) -> _RankedMemory:
@@ -137,19 +141,19 @@ def _weigh_memory(memory: MemoryUnit, evidence: ProactiveEvidence, message_words
     return _RankedMemory(memory, evidence.keyword, distance - bonus, distance, shared)
 
 
-def _reasons(best: _RankedMemory, rules: ProactiveRules) -> Iterable[Reason]:
+def _reasons(best: _RankedMemory, natural_limit: float) -> Iterable[Reason]:
     if best.keyword:
         yield Reason(kind=ReasonKind.KEY, values={"key": best.keyword, "before": 0})
-    if best.distance <= rules.natural_limit:
+    if best.distance <= natural_limit:
         yield Reason(kind=ReasonKind.DISTANCE, value=best.measured)
         yield from (Reason(kind=ReasonKind.TITLE_WORD, values={"word": word}) for word in sorted(best.shared))
 
 
 def _choose_by_time(
-    waiting: Sequence[MemoryUnit], pace: ProactivePace, rules: ProactiveRules, moment: datetime
+    waiting: Sequence[MemoryUnit], pace: ProactivePace, settings: Settings, moment: datetime
 ) -> ChosenMemory | None:
     forced = [memory for memory in waiting if memory.insertion is MemoryInsertion.NATURAL_FORCED]
-    if not forced or not pace.is_insertion_allowed(moment, rules):
+    if not forced or not pace.is_insertion_allowed(moment, settings):
         return None
     reason = Reason(kind=ReasonKind.WAITED, value=pace.messages)
     return ChosenMemory(min(forced, key=_importance_key), RecallWay.FORCED, (reason,))

@@ -14,7 +14,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from lethe_app.brain.recall.decay import count_recall
 from lethe_app.brain.recall.memory_text import one_line
-from lethe_app.brain.recall.proactive_rules import ProactiveRules
+from lethe_app.config.settings import Settings
 from lethe_app.dates.arithmetic import calendar_days_between, elapsed
 from lethe_app.domain.clock import WEEKDAYS, now, spell_day, spell_time
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
@@ -74,20 +74,20 @@ class ReturnNote:
     because: tuple[Reason, ...]
 
 
-def build_return_note(absence: UserAbsence, rules: ProactiveRules) -> ReturnNote | None:
+def build_return_note(absence: UserAbsence, settings: Settings) -> ReturnNote | None:
     """Build the note, or return None if the user was not away or there is nothing to announce.
 
     Day, schedule and mood are included in the latest session only, because an older session plays in its own time. The
     schedule alone is no reason for a note, nor is a negative absence, which occurs when the clock was set back. If the user
     was not away, the note has only the reminders that are due.
     """
-    absence_length = _absence_length(absence, rules)
+    absence_length = _absence_length(absence, settings)
     if absence_length is None:
         return _due_reminders_note(absence)
     notes = sorted(absence.notes, key=lambda note: (note.added, note.id))
     memories = find_awaiting_return(absence.memories, absence.moment)
     time = _time_lines(absence, absence_length) if absence.is_latest_session and absence.persona.sense_of_time else []
-    mood = _mood_line(absence, rules)
+    mood = _mood_line(absence, settings)
     announced_lines = [*(one_line(note.info) for note in notes), *(_announced_line(memory, absence) for memory in memories)]
     if not any((*time, mood, *announced_lines)):
         return None
@@ -144,13 +144,13 @@ def remove_notes(notes: Iterable[UserReturnInsert], announced: AbstractSet[UUID]
     return [note for note in notes if note.id not in announced]
 
 
-def _absence_length(absence: UserAbsence, rules: ProactiveRules) -> timedelta | None:
+def _absence_length(absence: UserAbsence, settings: Settings) -> timedelta | None:
     """Return the length of the absence, or None if it is too short for a note or something else forbids one."""
     if absence.last_message is None or absence.previous_is_system or absence.persona.disable_bot_guidance:
         return None
     length = elapsed(absence.last_message, absence.moment)
     # Even with a limit of 0 hours a negative absence does not count.
-    return length if length >= max(timedelta(), timedelta(hours=rules.hours_before_afk)) else None
+    return length if length >= max(timedelta(), timedelta(hours=settings.hours_before_afk)) else None
 
 
 def _time_lines(absence: UserAbsence, absence_length: timedelta) -> list[str]:
@@ -183,8 +183,8 @@ def _schedule_line(absence: UserAbsence) -> str:
     return f"{one_line(absence.persona.schedule_prefix) or 'Plans for today:'} {plan}"
 
 
-def _mood_line(absence: UserAbsence, rules: ProactiveRules) -> str:
-    if not absence.is_latest_session or not (rules.mood_handling and absence.persona.mood):
+def _mood_line(absence: UserAbsence, settings: Settings) -> str:
+    if not absence.is_latest_session or not (settings.mood_handling and absence.persona.mood):
         return ""
     return one_line(absence.mood)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
-from lethe_app.brain.recall.proactive_rules import WAITING_INSERTIONS, ProactiveRules
+from lethe_app.brain.recall.proactive_rules import WAITING_INSERTIONS
+from lethe_app.config.settings import Settings
 from lethe_app.dates.arithmetic import days_since, elapsed
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 
@@ -13,11 +14,11 @@ _NEVER_PRUNED = frozenset({MemoryType.CHAT_SESSION, MemoryType.WORLD_INFO})
 """Types that are never pruned automatically: past sessions and World Info belong to the user."""
 
 
-def find_faded(memories: Iterable[MemoryUnit], moment: datetime, rules: ProactiveRules) -> list[MemoryUnit]:
+def find_faded(memories: Iterable[MemoryUnit], moment: datetime, settings: Settings) -> list[MemoryUnit]:
     """Return the memories to prune by decay: proactive ones that waited longer than `eureka_cut_off_days`, and unused ones
     of the decaying types. Protected memories are never among them.
     """
-    return [memory for memory in memories if is_prunable(memory) and _has_faded(memory, moment, rules)]
+    return [memory for memory in memories if is_prunable(memory) and _has_faded(memory, moment, settings)]
 
 
 def find_expired(memories: Iterable[MemoryUnit], moment: datetime) -> list[MemoryUnit]:
@@ -38,9 +39,9 @@ def is_prunable(memory: MemoryUnit) -> bool:
     return not memory.protected and not memory.sticky and memory.category not in _NEVER_PRUNED
 
 
-def days_to_live(memory: MemoryUnit, rules: ProactiveRules) -> int:
+def days_to_live(memory: MemoryUnit, settings: Settings) -> int:
     """Return the days without a recall after which a memory of a decaying type is pruned."""
-    return rules.min_no_recall_days_per_priority * max(0, memory.priority + 1) + memory.trigger_count
+    return settings.min_no_recall_days * max(0, memory.priority + 1) + memory.trigger_count
 
 
 def count_recall(memory: MemoryUnit, moment: datetime) -> MemoryUnit:
@@ -50,12 +51,12 @@ def count_recall(memory: MemoryUnit, moment: datetime) -> MemoryUnit:
     return memory.model_copy(update={"last_trigger": moment, "trigger_count": memory.trigger_count + 1})
 
 
-def _has_faded(memory: MemoryUnit, moment: datetime, rules: ProactiveRules) -> bool:
+def _has_faded(memory: MemoryUnit, moment: datetime, settings: Settings) -> bool:
     if memory.insertion in WAITING_INSERTIONS:
-        return days_since(memory.added, moment) > rules.eureka_cut_off_days
-    if memory.insertion is not MemoryInsertion.TRIGGER or memory.category not in rules.decaying:
+        return days_since(memory.added, moment) > settings.eureka_cut_off_days
+    if memory.insertion is not MemoryInsertion.TRIGGER or memory.category not in settings.decaying_types:
         return False
     # `last_trigger` is filled for memories that were never recalled too, so only `trigger_count` shows whether there was a
     # recall.
     last_recall = memory.last_trigger if memory.trigger_count else memory.added
-    return days_since(last_recall, moment) > days_to_live(memory, rules)
+    return days_since(last_recall, moment) > days_to_live(memory, settings)

@@ -133,7 +133,7 @@ def build_recollection(mentioned: MentionedMemory, *, dates: bool, session_depth
         because=[mentioned.because],
         score=mentioned.rank,
         priority=mentioned.rank,
-        position_index=SESSION_DEPTH if is_session else memory.position_index,
+        position_index=session_depth if is_session else memory.position_index,
     )
 
 

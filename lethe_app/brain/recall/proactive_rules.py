@@ -1,4 +1,4 @@
-"""Rules for memories that the persona brings up proactively and for decay, and the pace at which proactive memories come."""
+"""Which memories the persona brings up proactively, and the pace at which they come."""
 
 from __future__ import annotations
 
@@ -7,38 +7,12 @@ from typing import Self
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
+from lethe_app.config.settings import Settings
 from lethe_app.dates.arithmetic import elapsed
-from lethe_app.domain.memory import MemoryInsertion, MemoryType
+from lethe_app.domain.memory import MemoryInsertion
 
 WAITING_INSERTIONS = frozenset({MemoryInsertion.NATURAL, MemoryInsertion.NATURAL_FORCED})
 """Insertion types of memories that wait to be brought up proactively."""
-
-
-class ProactiveRules(BaseModel):
-    """Limits of proactive recall, absence, mood and decay, with their defaults."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    min_insert_delay_minutes: int = Field(default=30, ge=0)
-    """Minutes between two memories that are brought up because of elapsed time."""
-    min_message_delay: int = Field(default=4, ge=0)
-    """User messages between two memories that are brought up because of elapsed time."""
-    eureka_cut_off_days: int = Field(default=15, ge=0)
-    """Days after which a waiting memory that was not brought up is stale."""
-    disable_eurekas: bool = False
-    hours_before_afk: float = Field(default=4.0, ge=0)
-    """Hours without a user message after which the user counts as having been away."""
-    min_no_recall_days_per_priority: int = Field(default=10, ge=0)
-    """Days without a recall that a decaying memory lives per level of priority, plus one level."""
-    mood_handling: bool = True
-    static_mood: bool = False
-    decaying: frozenset[str] = frozenset({MemoryType.WEB_SEARCH, MemoryType.GOAL, MemoryType.REMINDER})
-    silent: frozenset[str] = frozenset({MemoryType.FILE, MemoryType.IMAGE})
-    """Types that are never recalled by their content, but may be by a keyword."""
-    natural_limit: float = Field(default=0.09, ge=0)
-    """Cosine distance up to which a waiting memory is relevant to the message. It depends on the embedding model; calibrate
-    it.
-    """
 
 
 class ProactivePace(BaseModel):
@@ -59,10 +33,10 @@ class ProactivePace(BaseModel):
         """Return the pace after one more user message. Do not call it when a message is answered again."""
         return self.model_copy(update={"messages": self.messages + 1})
 
-    def is_insertion_allowed(self, moment: datetime, rules: ProactiveRules) -> bool:
+    def is_insertion_allowed(self, moment: datetime, settings: Settings) -> bool:
         """Return whether a memory may be brought up because of elapsed time. A `last_insert` in the future, because the
         clock was set back, does not block it.
         """
         waited = elapsed(self.last_insert, moment)
-        is_too_soon = timedelta() <= waited < timedelta(minutes=rules.min_insert_delay_minutes)
-        return self.messages >= rules.min_message_delay and not is_too_soon
+        is_too_soon = timedelta() <= waited < timedelta(minutes=settings.min_insert_delay)
+        return self.messages >= settings.min_message_delay and not is_too_soon

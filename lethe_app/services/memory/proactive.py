@@ -17,7 +17,7 @@ from lethe_app.brain.proactive.wording import build_hidden_line
 from lethe_app.brain.recall.decay import find_expired, find_faded
 from lethe_app.brain.recall.keyword_recall import KeywordRecall
 from lethe_app.brain.recall.memory_set import MemorySet
-from lethe_app.brain.recall.proactive_rules import ProactivePace, ProactiveRules
+from lethe_app.brain.recall.proactive_rules import ProactivePace
 from lethe_app.config.settings import Settings
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.memory import MemoryType, MemoryUnit
@@ -96,7 +96,7 @@ class ProactiveMemory:
         self._calibration = calibration
         self._preferences = preferences
         self._keywords = KeywordRecall()
-        self._last_scans: dict[str, tuple[MemorySet, datetime, ProactiveRules]] = {}
+        self._last_scans: dict[str, tuple[MemorySet, datetime, Settings]] = {}
 
     async def add_note(self, persona_id: str, note: UserReturnInsert) -> None:
         """Queue a note for the user's return."""
@@ -123,17 +123,16 @@ class ProactiveMemory:
             return ProactiveTurn()
         if context.history and context.history[-1].hidden and context.history[-1].note.startswith(NOTE_PREFIXES):
             return ProactiveTurn()  # a second recall, after an edit
-        rules = rules_of(settings)
         mood_effect = self._moods.compute_effect(context.session, participants, question, context.history, context.app_state)
-        return_note = await self._build_return_note(context, turn_position, rules, mood_effect)
+        return_note = await self._build_return_note(context, turn_position, settings, mood_effect)
         if return_note is not None:
             return return_note
-        initiative = await self._choose_waiting(context, rules)
-        prunable = await self._find_prunable(context.session.persona_id, context.memories, context.moment, rules)
+        initiative = await self._choose_waiting(context, settings)
+        prunable = await self._find_prunable(context.session.persona_id, context.memories, context.moment, settings)
         return replace(initiative, deleted=(*prunable, *initiative.deleted), mood_effect=mood_effect)
 
     async def _build_return_note(
-        self, context: RecallContext, turn_position: TurnPosition, rules: ProactiveRules, mood_effect: MoodEffect | None
+        self, context: RecallContext, turn_position: TurnPosition, settings: Settings, mood_effect: MoodEffect | None
     ) -> ProactiveTurn | None:
         """Return the note that greets the returning user; None if the user was not away or there is nothing to announce."""
         session, participants, moment = context.session, context.participants, context.moment.astimezone()
@@ -154,7 +153,7 @@ class ProactiveMemory:
             mood=mood_effect.sentence if mood_effect is not None else "",
             quoted=quoted,
         )
-        return_note = user_return.build_return_note(absence, rules)
+        return_note = user_return.build_return_note(absence, settings)
         if return_note is None:
             return None
         announced_memories = [memory for memory in memories if memory.guid in return_note.used]
@@ -184,25 +183,27 @@ class ProactiveMemory:
             mood_effect=mood_effect,
         )
 
-    async def _choose_waiting(self, context: RecallContext, rules: ProactiveRules) -> ProactiveTurn:
+    async def _choose_waiting(self, context: RecallContext, settings: Settings) -> ProactiveTurn:
         """Return the waiting memory that matches this turn, if any, and the pace that counts the current message."""
         session, moment = context.session, context.moment
         stored_pace = read_stored(ProactivePace.model_validate, context.states.get(PACE))
         pace = (stored_pace or ProactivePace.start(moment)).count_message()
         waiting = context.memories.in_group("waiting")
-        due = await offload_if_large(len(waiting), partial(find_waiting, waiting, moment, rules)) if waiting else []
+        due = await offload_if_large(len(waiting), partial(find_waiting, waiting, moment, settings)) if waiting else []
         if not due:
             return ProactiveTurn(pace=pace)
-        rules = rules.model_copy(update={"natural_limit": (await self._calibration.thresholds()).natural})
+        limit = (await self._calibration.thresholds()).natural
         scan = partial(self._keywords.match_waiting, due, context.window, context.turn)
         keywords = await offload_if_large(len(due), scan)
-        comparable_ids = [memory.guid for memory in due if memory.category not in rules.silent]
+        comparable_ids = [memory.guid for memory in due if memory.category not in settings.silent_types]
         distances: Mapping[UUID, float] = {}
         if comparable_ids and context.embedding is not None:
             distances = await self._memory_index.distances(context.embedding, comparable_ids)
         evidence = {memory.guid: ProactiveEvidence(distances.get(memory.guid), keywords.get(memory.guid, "")) for memory in due}
         text = strip_addressing(context.text, context.speaker_names)
-        chosen = await offload_if_large(len(due), partial(selection.choose_memory, due, evidence, text, pace, rules, moment))
+        chosen = await offload_if_large(
+            len(due), partial(selection.choose_memory, due, evidence, text, pace, settings, moment, limit)
+        )
         if chosen is None:
             return ProactiveTurn(pace=pace)
         memory = chosen.memory
@@ -223,29 +224,29 @@ class ProactiveMemory:
         )
 
     async def _find_prunable(
-        self, persona_id: str, memories: MemorySet, moment: datetime, rules: ProactiveRules
+        self, persona_id: str, memories: MemorySet, moment: datetime, settings: Settings
     ) -> tuple[UUID, ...]:
         """Return the memories that have decayed or ended. Decay takes days, so unchanged memories are scanned at most once
         an hour.
         """
         last_scan = self._last_scans.get(persona_id)
         if last_scan is not None:
-            scanned_memories, scanned_at, scan_rules = last_scan
+            scanned_memories, scanned_at, scan_settings = last_scan
             # Recall counters change every turn and do not make the scan necessary.
             if (
                 memories.differs_only_in_recalls(scanned_memories)
-                and scan_rules == rules
+                and scan_settings == settings
                 and abs(moment - scanned_at) < SCAN_INTERVAL
             ):
                 return ()
 
         def scan() -> tuple[UUID, ...]:
             candidates = memories.in_group("prunable")
-            found = (*find_faded(candidates, moment, rules), *find_expired(candidates, moment))
+            found = (*find_faded(candidates, moment, settings), *find_expired(candidates, moment))
             return tuple(dict.fromkeys(memory.guid for memory in found))
 
         prunable_ids = await offload_if_large(len(memories), scan)
-        self._last_scans[persona_id] = (memories, moment, rules)
+        self._last_scans[persona_id] = (memories, moment, settings)
         return prunable_ids
 
     async def changes_of(
@@ -266,22 +267,6 @@ class ProactiveMemory:
         if initiative.mood_effect is not None:
             app_state |= self._moods.build_state_updates(persona_id, initiative.mood_effect.mood, context.app_state)
         return states, app_state
-
-
-def rules_of(settings: Settings) -> ProactiveRules:
-    """Return the rules of proactive memory from the settings, without the distance threshold of the embedding model."""
-    return ProactiveRules(
-        min_insert_delay_minutes=settings.min_insert_delay,
-        min_message_delay=settings.min_message_delay,
-        eureka_cut_off_days=settings.eureka_cut_off_days,
-        disable_eurekas=not settings.proactive_messages,
-        hours_before_afk=settings.hours_before_afk,
-        min_no_recall_days_per_priority=settings.min_no_recall_days,
-        mood_handling=settings.mood_handling,
-        static_mood=settings.static_mood,
-        decaying=frozenset(settings.decaying_types),
-        silent=frozenset(settings.silent_types),
-    )
 
 
 def build_hidden_message(session: ChatSession, text: str, moment: datetime, note: str) -> Message:

@@ -18,7 +18,6 @@ from lethe_app.errors import LetheError
 from lethe_app.services.events import Listeners
 from lethe_app.services.library import Library
 from lethe_app.services.memory.cache import MemoryCache
-from lethe_app.services.memory.proactive import rules_of
 from lethe_app.services.preferences import Preferences
 from lethe_app.storage.key_value import AppState
 
@@ -143,13 +142,13 @@ class InnerLife:
     def _days_left(self, memory: MemoryUnit, present: datetime) -> int | None:
         if not is_prunable(memory):
             return None
-        rules = rules_of(self._preferences.current)
+        settings = self._preferences.current
         remaining_days = [-days_since(memory.end_time, present)] if memory.end_time is not None else []
         if memory.insertion in WAITING_INSERTIONS:
-            remaining_days.append(rules.eureka_cut_off_days - days_since(memory.added, present))
+            remaining_days.append(settings.eureka_cut_off_days - days_since(memory.added, present))
         elif memory.insertion is MemoryInsertion.TRIGGER:
             last = memory.last_trigger if memory.trigger_count else memory.added
-            remaining_days.append(days_to_live(memory, rules) - days_since(last, present))
+            remaining_days.append(days_to_live(memory, settings) - days_since(last, present))
         return max(0, ceil(min(remaining_days))) if remaining_days else None
 
 

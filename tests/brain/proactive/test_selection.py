@@ -19,12 +19,13 @@ from lethe_app.brain.proactive.selection import (
     find_waiting,
     mark_used,
 )
-from lethe_app.brain.recall.proactive_rules import WAITING_INSERTIONS, ProactivePace, ProactiveRules
+from lethe_app.brain.recall.proactive_rules import WAITING_INSERTIONS, ProactivePace
+from lethe_app.config.settings import Settings
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from lethe_app.domain.recall import ReasonKind, RecallWay
 from tests.brain.memories import MOMENT, forced, memories, memory, natural, quick
 
-RULES = ProactiveRules()
+RULES = Settings()
 RECENTLY = ProactivePace.start(MOMENT)
 LONG_AGO = ProactivePace(messages=4, last_insert=MOMENT - timedelta(minutes=30))
 
@@ -35,7 +36,7 @@ def pick(
     near: Mapping[str, float] | None = None,
     keywords: Mapping[str, str] | None = None,
     pace: ProactivePace = RECENTLY,
-    rules: ProactiveRules = RULES,
+    rules: Settings = RULES,
 ) -> ChosenMemory | None:
     near, keywords = near or {}, keywords or {}
     evidence = {each.guid: ProactiveEvidence(near.get(each.name), keywords.get(each.name, "")) for each in held}
@@ -72,8 +73,8 @@ def test_a_memory_waits_while_it_is_fresh_due_and_switched_on(held: MemoryUnit, 
 
 
 def test_none_wait_where_they_are_switched_off():
-    assert find_waiting([natural("any")], MOMENT, ProactiveRules(disable_eurekas=True)) == []
-    assert pick(forced("any"), said="Any news?", pace=LONG_AGO, rules=ProactiveRules(disable_eurekas=True)) is None
+    assert find_waiting([natural("any")], MOMENT, Settings(proactive_messages=False)) == []
+    assert pick(forced("any"), said="Any news?", pace=LONG_AGO, rules=Settings(proactive_messages=False)) is None
 
 
 # --- relevance --------------------------------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from lethe_app.brain.proactive.user_return import (
     mark_announced,
     remove_notes,
 )
-from lethe_app.brain.recall.proactive_rules import ProactiveRules
+from lethe_app.config.settings import Settings
 from lethe_app.domain.memory import MemoryInsertion
 from lethe_app.domain.persona import Persona, Weekday
 from lethe_app.domain.recall import ReasonKind
@@ -28,7 +28,7 @@ BERLIN = ZoneInfo("Europe/Berlin")
 EVENING = datetime(2026, 11, 21, 21, 4, tzinfo=BERLIN)
 MARA = Persona(name="Mara", sense_of_time=True)
 FORGETFUL = Persona(name="Mara")
-RULES = ProactiveRules()
+RULES = Settings()
 
 
 def greeting(last: datetime | None, moment: datetime = EVENING, persona: Persona = MARA, **more: object) -> ReturnNote | None:

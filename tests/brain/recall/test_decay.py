@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lethe_app.brain.recall.decay import count_recall, find_expired, find_faded
-from lethe_app.brain.recall.proactive_rules import ProactiveRules
+from lethe_app.config.settings import Settings
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from tests.brain.memories import MOMENT, forced, memories, memory, natural, quick
 
-RULES = ProactiveRules()
+RULES = Settings()
 
 
 def has_faded(held: MemoryUnit) -> bool:

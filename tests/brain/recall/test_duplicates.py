@@ -10,7 +10,7 @@ from hypothesis import given
 from lethe_app.brain.proactive.selection import find_waiting
 from lethe_app.brain.recall.decay import find_faded
 from lethe_app.brain.recall.duplicates import add_search, deduplicate, is_recent_search, merge_memory
-from lethe_app.brain.recall.proactive_rules import ProactiveRules
+from lethe_app.config.settings import Settings
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from tests.brain.memories import MOMENT, memories, memory, natural, quick
 
@@ -63,7 +63,7 @@ def test_a_merge_keeps_identity_life_and_the_users_own_settings():
 
 
 def test_fresh_research_on_an_old_topic_waits_as_if_it_were_new():
-    rules = ProactiveRules()
+    rules = Settings()
     old = memory("fog", 40, category=MemoryType.WEB_SEARCH, trigger_count=1)
     fresh = natural("fog", 0, category=MemoryType.WEB_SEARCH)
 
