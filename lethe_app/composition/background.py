@@ -26,9 +26,8 @@ from lethe_app.services.background.mood_inference import MoodInference, MoodRead
 from lethe_app.services.background.runner import BackgroundRunner, PluginFailures
 from lethe_app.services.background.task_api import ChangeUndo, ResultUndo, StoredServices, TaskServices
 from lethe_app.services.chat.generation import ReplyGenerator
-from lethe_app.services.chat.prefill import PrefillService
 from lethe_app.services.chat.prompt_inspector import PromptInspector
-from lethe_app.services.chat.service import ChatService, RecallStep
+from lethe_app.services.chat.service import ChatService, PrefillService, RecallStep
 from lethe_app.services.extraction.conclusions import ConclusionService
 from lethe_app.services.maintenance.erasure import Days, Erasure
 from lethe_app.services.maintenance.retention import Retention
