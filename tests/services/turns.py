@@ -19,7 +19,15 @@ from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.memory import MemoryInsertion, MemoryUnit
 from lethe_app.domain.recall import RecalledMemory, TurnMemory
 from lethe_app.domain.worldinfo import World
-from lethe_app.services.events import MemoriesRecalled, MessageStored, ModelReady, NoteAdded, ReplyFinished, TurnEvent
+from lethe_app.services.events import (
+    MemoriesRecalled,
+    MessageStored,
+    ModelReady,
+    NoteAdded,
+    ReplyFinished,
+    SessionReplaced,
+    TurnEvent,
+)
 
 MIRA = "mira-test"
 NATURAL, FORCED = MemoryInsertion.NATURAL, MemoryInsertion.NATURAL_FORCED
@@ -191,6 +199,15 @@ async def dump(services: AppServices) -> list[str]:
 
 def recalled(memory: TurnMemory, title: str) -> RecalledMemory:
     return next(one for one in memory.recalled if one.title == title)
+
+
+async def where(services: AppServices, session: ChatSession, text: str) -> ChatSession:
+    """The conversation in which these words were stored."""
+    found = session
+    async with aclosing(services.chat.send(session.guid, text)) as events:
+        async for event in events:
+            found = event.session if isinstance(event, SessionReplaced) else found
+    return found
 
 
 def guids(memory: TurnMemory) -> set[UUID]:

@@ -179,7 +179,7 @@ class RecallContexts:
         participants = await self._participants.load_for_persona(persona_id)
         session = ChatSession(persona_id=persona_id)
         question = _build_unsent_message(session.guid, text)
-        recall_context = RecallContext(
+        context = RecallContext(
             session=session,
             participants=participants,
             text=question.content,
@@ -188,18 +188,24 @@ class RecallContexts:
             window=ScanWindow.from_history((), question),
             history=(),
             memories=await self._memory_cache.memories_of(session.persona_id),
-            sessions=await self._session_store.recallable_sessions(persona_id),
+            sessions=(),
             session_worlds=await self._lore.load_worlds(participants, None),
             context=USUAL_CONTEXT,
-            app_state=await self._turn_loader.app_state_of(persona_id),
-            notebooks=await self._turn_loader.notebooks_of(persona_id),
             is_search=is_search,
         )
-        return await self._with_embedding(recall_context)
+        if is_search:
+            return context
+        context = replace(
+            context,
+            sessions=await self._session_store.recallable_sessions(persona_id),
+            app_state=await self._turn_loader.app_state_of(persona_id),
+            notebooks=await self._turn_loader.notebooks_of(persona_id),
+        )
+        return await self._with_embedding(context)
 
     async def _with_embedding(self, context: RecallContext) -> RecallContext:
         """Return the context with the embedding of its text, if there is anything to compare it with."""
-        if context.is_search or not self._preferences.current.rag_enabled or not context.text.strip():
+        if not self._preferences.current.rag_enabled or not context.text.strip():
             return context
         comparable = context.memories.in_group("waiting") or context.notebooks
         if not comparable and not await self._memory_index.has_passages(context.owners):

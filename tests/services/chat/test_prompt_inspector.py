@@ -58,15 +58,6 @@ async def test_the_prompt_of_a_reply_is_there_word_for_word_with_its_receipt(tal
     assert found.previous == ()
 
 
-async def test_the_prompt_before_it_is_there_to_compare_with(talk: Talk):
-    await talk.says("Aye.", "No.")
-    first = await inspected(talk.services, talk.session, "Is the lamp lit?")
-
-    second = await inspected(talk.services, talk.session, "Are you sure?")
-
-    assert second.previous == first.spans
-
-
 async def test_greetings_and_what_people_say_have_no_prompt(talk: Talk):
     await talk.says("Aye.")
     await talk.say("Is the lamp lit?")

@@ -87,13 +87,6 @@ async def test_of_too_many_those_that_expire_first_go_out(home: Path, clock: Clo
     await database.close()
 
 
-async def test_a_key_with_half_a_character_is_stored_with_a_replacement(home: Path, clock: Clock):
-    database, bench = await opened(home)
-    await bench.save_entry(MIRA, HERE, "a\ud800", "x")
-    assert await keys(bench) == ["a\ufffd"]
-    await database.close()
-
-
 async def test_it_survives_a_restart_without_what_has_expired(home: Path, clock: Clock):
     database, bench = await opened(home)
     await bench.save_entry(MIRA, HERE, "short", "a")
@@ -104,15 +97,6 @@ async def test_it_survives_a_restart_without_what_has_expired(home: Path, clock:
     (entry,) = await bench.entries_below(MIRA, HERE)
     assert (entry.value, entry.category, entry.tags) == ("b", "web", ["one", "two"])
     assert await WorkingMemoryRows(database).delete_expired(clock.shown) == 1
-    await database.close()
-
-
-async def test_it_is_searched_by_words(home: Path, clock: Clock):
-    database, bench = await opened(home)
-    await bench.save_entry(MIRA, HERE, "tea", "Green tea from the hills.")
-    await bench.save_entry(MIRA, HERE, "ships", "A green ship with white sails.")
-    assert [one.key for one in await bench.search(MIRA, HERE, "green SHIP")] == ["ships", "tea"]
-    assert await bench.search(MIRA, HERE, "zebra") == []
     await database.close()
 
 

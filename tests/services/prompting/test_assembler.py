@@ -78,17 +78,6 @@ async def test_in_a_long_conversation_the_prompt_fits_and_its_beginning_stays_fo
     assert len(read_again) <= len(changes)
 
 
-async def test_the_beginning_stays_after_the_program_was_closed(talk: Talk):
-    await talk.services.preferences.set(context=CONTEXT, max_reply=REPLY)
-    await talk.says(*("and so on " * 10 for _turn in range(40)))
-    for turn in range(20):
-        await run_turn(talk.services.chat.send(talk.session.guid, f"number {turn} " + "tell me more " * 8))
-    before = await first_number(talk)
-    await talk.services.models.load()
-
-    assert await first_number(talk) == before > 0
-
-
 async def test_another_wording_is_made_from_what_was_said_before_it(talk: Talk):
     await talk.says("First reply.", "Second reply.")
     _receipt, _usage, first = await run_turn(talk.services.chat.send(talk.session.guid, "One, please."))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
-from contextlib import aclosing
 from datetime import UTC, timedelta
 from itertools import pairwise
 from uuid import uuid4
@@ -16,19 +15,9 @@ from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.clock import now
 from lethe_app.errors import StorageError
-from lethe_app.services.events import SessionReplaced
+from tests.services.turns import log, say, where
 
 Says = Callable[..., object]
-
-
-async def send_message(services: AppServices, session: ChatSession, text: str) -> None:
-    async with aclosing(services.chat.send(session.guid, text)) as events:
-        async for _event in events:
-            pass
-
-
-async def log(services: AppServices, session: ChatSession) -> list[Message]:
-    return list(await services.sessions.page(session.guid, 0, 100))
 
 
 def rewrite(services: AppServices, stem: str, **fields: object) -> None:
@@ -38,11 +27,11 @@ def rewrite(services: AppServices, stem: str, **fields: object) -> None:
 async def test_the_newest_conversation_goes_on(services: AppServices, says: Says):
     await says("Yes.")
     first = await services.sessions.resume("mira-test")
-    await send_message(services, first, "One.")
+    await say(services, first, "One.")
     second = await services.sessions.new("mira-test")
-    await send_message(services, second, "Two.")
+    await say(services, second, "Two.")
     newest = await services.sessions.resume("mira-test")
-    await send_message(services, first, "One again.")
+    await say(services, first, "One again.")
 
     assert newest.guid == second.guid != first.guid
     assert (await services.sessions.resume("mira-test")).guid == first.guid
@@ -53,7 +42,7 @@ async def test_a_conversation_in_which_nobody_answered_is_used_again(services: A
     first = await services.sessions.new("mira-test")
     again = await services.sessions.new("mira-test")
     await says("Yes.")
-    await send_message(services, again, "Hello.")
+    await say(services, again, "Hello.")
 
     third = await services.sessions.new("mira-test")
 
@@ -63,9 +52,9 @@ async def test_a_conversation_in_which_nobody_answered_is_used_again(services: A
 async def test_a_greeting_left_alone_is_begun_again_instead_of_piling_up(services: AppServices, says: Says):
     await says("Yes.")
     first = await services.sessions.new("mira-test")
-    await send_message(services, first, "I grow tomatoes.")
+    await say(services, first, "I grow tomatoes.")
     alone = await services.sessions.new("mira-test")
-    await send_message(services, first, "And quinces.")
+    await say(services, first, "And quinces.")
 
     again = await services.sessions.new("mira-test")
 
@@ -82,7 +71,7 @@ async def test_a_conversation_can_be_ended_now_and_is_learnt_from(services: AppS
     await says("Yes.")
     greeted = await services.sessions.new("mira-test")
     assert not await services.sessions.end(greeted.guid)
-    await send_message(services, greeted, "I am allergic to peanuts.")
+    await say(services, greeted, "I am allergic to peanuts.")
 
     assert await services.sessions.end(greeted.guid)
     assert (await services.sessions.open(greeted.guid)).archived
@@ -177,7 +166,7 @@ async def test_a_title_is_trimmed_and_shown_in_the_list(services: AppServices):
 async def test_a_deleted_conversation_is_gone_until_it_is_restored_with_every_word(services: AppServices, says: Says):
     await says("Yes.")
     session = await services.sessions.new("mira-test")
-    await send_message(services, session, "Remember this.")
+    await say(services, session, "Remember this.")
     before = await log(services, session)
 
     await services.sessions.delete(session.guid)
@@ -204,7 +193,7 @@ async def test_whoever_shows_the_list_is_told_of_every_change_after_it_happened(
     await services.sessions.rename(session.guid, "Watch")
     action = "talk"
     await says("Yes.")
-    await send_message(services, session, "Hello.")
+    await say(services, session, "Hello.")
     action = "delete"
     await services.sessions.delete(session.guid)
     action = "restore"
@@ -232,31 +221,22 @@ async def silent_for(services: AppServices, session: ChatSession, minutes: float
     )
 
 
-async def belongs(services: AppServices, session: ChatSession, text: str = "Hello again.") -> ChatSession:
-    """The conversation in which these words were stored."""
-    moved = session
-    async with aclosing(services.chat.send(session.guid, text)) as events:
-        async for event in events:
-            moved = event.session if isinstance(event, SessionReplaced) else moved
-    return moved
-
-
 async def test_a_clock_that_was_put_back_ends_nothing(services: AppServices, says: Says):
     await says("Yes.", "Yes.")
     session = await services.sessions.new("mira-test")
-    await send_message(services, session, "Hello.")
+    await say(services, session, "Hello.")
     await silent_for(services, session, -100_000)
 
-    assert (await belongs(services, session)).guid == session.guid
+    assert (await where(services, session, "Hello again.")).guid == session.guid
 
 
 async def test_with_nothing_to_say_no_conversation_begins(services: AppServices, says: Says):
     await says("Yes.", "More.")
     session = await services.sessions.new("mira-test")
-    await send_message(services, session, "Hello.")
+    await say(services, session, "Hello.")
     await silent_for(services, session, 100_000)
 
-    assert (await belongs(services, session, "")).guid == session.guid
+    assert (await where(services, session, "")).guid == session.guid
     assert not (await services.sessions.open(session.guid)).archived
 
 
@@ -266,11 +246,11 @@ async def test_a_journey_to_another_zone_is_no_silence(
 ):
     await says("Yes.", "Yes.")
     session = await services.sessions.new("mira-test")
-    await send_message(services, session, "Hello.")
+    await say(services, session, "Hello.")
     monkeypatch.setenv("TZ", zone)
     time.tzset()
     try:
-        assert (await belongs(services, session)).guid == session.guid
+        assert (await where(services, session, "Hello again.")).guid == session.guid
     finally:
         monkeypatch.undo()
         time.tzset()
@@ -281,12 +261,12 @@ async def test_a_new_conversation_is_there_before_the_one_before_is_archived_and
 ):
     await says(*["Yes."] * 4)
     first = await services.sessions.new("mira-test")
-    await send_message(services, first, "My sister Ines lives in Porto.")
-    await send_message(services, first, "I am allergic to walnuts.")
+    await say(services, first, "My sister Ines lives in Porto.")
+    await say(services, first, "I am allergic to walnuts.")
 
     second = await services.sessions.start_session("mira-test")
     was_open = not (await services.sessions.open(first.guid)).archived
-    await send_message(services, second, "Hello again.")
+    await say(services, second, "Hello again.")
 
     assert was_open
     assert (await services.sessions.open(first.guid)).archived
@@ -299,7 +279,7 @@ async def test_two_conversations_in_a_row_begin_differently(services: AppService
     openings = []
     for _ in range(8):
         session = await services.sessions.start_session("mira-test")
-        await send_message(services, session, "Good evening.")
+        await say(services, session, "Good evening.")
         openings.append((await services.sessions.page(session.guid, 0, 1))[0].content)
 
     assert len(set(openings)) == 2

@@ -13,10 +13,10 @@ import pytest
 from lethe_app.agents.self_reflection import SelfReflection
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import ChatSession, PartState
-from lethe_app.services.events import ReplyText, SessionReplaced
+from lethe_app.services.events import ReplyText
 from tests.services.past_sessions import NUTS, answers, chats_of, hold, opened, trusted
 from tests.services.tasks import Clock, Scripted, employ, kept_runs, leave, newest, nothing
-from tests.services.turns import MIRA, change_persona, say, until
+from tests.services.turns import MIRA, change_persona, say, until, where
 
 Says = Callable[..., object]
 HOUR = timedelta(hours=1)
@@ -33,15 +33,6 @@ async def evening(services: AppServices, clock: Clock) -> ChatSession:
 async def is_archived(services: AppServices, session: ChatSession) -> bool:
     await services.session_timeout.archive_timed_out()
     return (await services.sessions.open(session.guid)).archived
-
-
-async def where(services: AppServices, session: ChatSession, text: str) -> ChatSession:
-    """The conversation in which these words were stored."""
-    found = session
-    async with aclosing(services.chat.send(session.guid, text)) as events:
-        async for event in events:
-            found = event.session if isinstance(event, SessionReplaced) else found
-    return found
 
 
 async def test_a_conversation_is_archived_after_the_set_silence_without_any_model(
