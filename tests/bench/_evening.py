@@ -27,7 +27,7 @@ from lethe_app.llm.client import ModelClient
 from lethe_app.llm.models import bundled
 from lethe_app.paths import Paths
 from lethe_app.prompt.builder import Counter, PromptRequest
-from lethe_app.services.chat import prefill
+from lethe_app.services.chat import service as chat_service
 from lethe_app.services.events import MemoriesRecalled, NoteAdded, PromptBuilt
 from lethe_app.services.prompting import assembler
 from lethe_app.storage.files.json_files import write_model
@@ -155,7 +155,7 @@ async def begun(
         tempfile.TemporaryDirectory() as folder,
         patch.object(core, "ModelClient", client),
         patch.object(assembler, "build_prompt", recorded),
-        patch.object(prefill, "PREFILL_DELAY", PAUSE),
+        patch.object(chat_service, "PREFILL_DELAY", PAUSE),
     ):
         services = await prepare_home(Paths.standard(Path(folder)), script, kind, by_meaning=by_meaning)
         try:

@@ -24,7 +24,7 @@ from lethe_app.domain.memory import MemoryInsertion, MemoryUnit
 from lethe_app.domain.prompt import Prompt, PromptPart
 from lethe_app.llm.models.gguf_header import read_header
 from lethe_app.paths import Paths
-from lethe_app.services.chat import prefill
+from lethe_app.services.chat import service as chat_service
 from lethe_app.services.prompting.turn_context import StablePrefix
 from tests.prompt.test_stable_prefix import BAY, BEGUN, MIRA, TOMAS, RecordingClient, SettableClock, run_turn
 
@@ -212,7 +212,7 @@ async def test_whatever_happens_between_two_turns_what_was_said_before_stands_th
 ):
     moved_clock, dice = SettableClock(), random.Random(seed)
     monkeypatch.setattr(clock, "datetime", moved_clock)
-    monkeypatch.setattr(prefill, "PREFILL_DELAY", 0.0)
+    monkeypatch.setattr(chat_service, "PREFILL_DELAY", 0.0)
     monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
     scene = await evening(tmp_path, moved_clock, dice, starter_model)
     between: list[Callable[[], Awaitable[None]]] = [

@@ -12,7 +12,7 @@ from lethe_app.app import build
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.model import Usage
-from lethe_app.services.chat import prefill
+from lethe_app.services.chat import service as chat_service
 from lethe_app.services.events import MemoriesRecalled, PromptBuilt, ReplyFinished
 from tests.services.turns import MIRA, Talk, change_persona, say, until
 
@@ -111,8 +111,8 @@ async def test_reading_ahead_takes_up_what_was_kept(talk: Talk, again: Callable[
 
 
 async def test_a_lull_keeps_it_before_the_program_ends(talk: Talk, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(prefill, "IDLE_BEFORE_SAVING", 0.05)
-    monkeypatch.setattr(prefill, "MIN_TOKENS_TO_SAVE", 500)
+    monkeypatch.setattr(chat_service, "IDLE_BEFORE_SAVING", 0.05)
+    monkeypatch.setattr(chat_service, "MIN_TOKENS_TO_SAVE", 500)
 
     talk.services.chat.follow_session(talk.session.guid)
 
