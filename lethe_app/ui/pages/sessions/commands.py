@@ -185,8 +185,9 @@ class SessionEdits(QObject):
             self._on_changed(guids[0])
 
         notice = self.tr("“{title}” was deleted.") if len(guids) == 1 else self.tr("{n} conversations were deleted.")
-        notice = notice.format(title=title, n=len(guids))
-        self._page.run_undoable(self.tr("deleting “{title}”").format(title=title), redo_step, undo_step, notice)
+        self._page.run_undoable(
+            self.tr("deleting “{title}”").format(title=title), redo_step, undo_step, notice.format(title=title, n=len(guids))
+        )
 
 
 def _normalised(value: object) -> object:
