@@ -279,7 +279,7 @@ class SessionService:
             await self._session_store.set_shown(message.id, known.index(random.choice(wanted)))  # noqa: S311 - as above
 
     async def mark(self, guid: UUID, **fields: bool) -> None:
-        """Set `sticky`, with which the summary of a session is in every prompt of its persona, or `protected`."""
+        """Set “sticky”, with which the summary of a session is in every prompt of its persona, or “protected”."""
         await self._renew(await self._session_store.change_session(guid, **fields))
 
     async def delete(self, guid: UUID) -> None:
