@@ -274,8 +274,12 @@ async def test_deleted_entries_are_taken_back_from_the_toast(tmp_path: Path):
         assert [len(one.world.entries) for one in page.world_list.rows.visible_rows if one.world.name == "Isles"] == [1]
 
         scene.take_back("2 entries were deleted.")
-
         assert names(page) == ["Lamp", "Bell", "Rope"]
+
+        page.book.delete_entries(page.rows.visible_rows[:1])
+        page.undo_stack.undo()
+        scene.take_back("“Lamp” was deleted.")
+        assert page.undo_stack.redoText() == "deleting entries"  # nothing was missing any more
 
 
 async def test_entries_that_stay_deleted_wait_in_the_trash_when_the_page_is_left(tmp_path: Path):

@@ -219,7 +219,8 @@ class WorldEditorState(QObject):
             world = self.open_worlds[stem].world
             present = {entry.guid for entry in world.entries}
             missing = [entry for entry in entries if entry.guid not in present]
-            self.edit_worlds(self.tr("restoring entries"), with_entries(world, [*world.entries, *missing]))
+            if missing:
+                self.edit_worlds(self.tr("restoring entries"), with_entries(world, [*world.entries, *missing]))
 
     def transfer_entries(self, entries: Sequence[WorldEntry], stem: str, *, is_move: bool, title: str = "") -> None:
         """Copy entries to a world, or move them there if `is_move`."""
