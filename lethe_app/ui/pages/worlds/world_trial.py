@@ -155,8 +155,7 @@ class WorldTrialPanel(QFrame):
 
     def schedule_run(self) -> None:
         """Run the test again after a short delay, because something relevant has changed."""
-        if not self.isHidden():
-            self._run_timer.start()
+        self._run_timer.start()
 
     def _on_message_picked(self, index: int) -> None:
         if index:
