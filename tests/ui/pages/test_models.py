@@ -15,7 +15,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QSpinBox
 
 from lethe_app.config.options import ModelChoices
-from lethe_app.domain.model import RemoteModel
+from lethe_app.domain.model import ModelFile, RemoteModel
 from lethe_app.llm.models import bundled
 from lethe_app.paths import Paths
 from lethe_app.services.events import ModelReady, NoModel
@@ -245,9 +245,17 @@ def verdict(facts: float, *, may_write_facts: bool, may_write_summaries: bool) -
     )
 
 
-def show_loaded(scene: Scene, page: ModelPage) -> None:
-    """Show the loaded model; it is a script, so the page does not list it."""
-    page.card.show_model(ModelEntry(scene.services.models.state.model.file, page.rows.visible_rows[0].fit))
+async def show_loaded(scene: Scene, page: ModelPage) -> None:
+    """Show the loaded model; it is a script, which is in no list of models by itself."""
+    models = scene.services.models
+    files = [models.state.model.file, *await models.list_all_models()]
+
+    async def list_all_models() -> list[ModelFile]:
+        return files
+
+    models.list_all_models = list_all_models
+    page.reload()
+    await until(lambda: page.table.select_row(files[0].path))
 
 
 @pytest.fixture
@@ -255,7 +263,7 @@ async def loaded(tmp_path: Path, echo_model: Callable[..., Path]) -> AsyncIterat
     async with opened(tmp_path, echo_model("Good evening to you.")) as scene:
         page = await model_page(scene)
         await until(lambda: isinstance(scene.services.models.state, ModelReady))
-        show_loaded(scene, page)
+        await show_loaded(scene, page)
         yield scene, page
 
 
@@ -334,8 +342,7 @@ async def test_the_format_is_tried_with_one_click(loaded: tuple[Scene, ModelPage
     await until(lambda: page.card.format_label.text().startswith("Prompt format: "))
     assert page.card.test_button.isHidden()
     page.advanced_chip.click()
-    await until(lambda: "models" in scene.services.preferences.current.advanced_pages)  # the list is filled anew
-    show_loaded(scene, page)
+    await until(lambda: "models" in scene.services.preferences.current.advanced_pages)
     await until(lambda: page.card.format_label.text().startswith("Prompt format: "))
 
     QTest.mouseClick(page.card.test_button, Qt.MouseButton.LeftButton)
