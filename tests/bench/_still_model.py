@@ -75,6 +75,9 @@ class Call:
 class StillModel:
     """Stands where the program has its client: says the replies it was given, and keeps what it was asked."""
 
+    preview_sampling = ModelClient.preview_sampling
+    """Only bound by the services; no preset is shown here."""
+
     def __init__(self) -> None:
         self.replies: deque[str] = deque()
         self.calls: list[Call] = []
