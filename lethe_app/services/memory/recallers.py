@@ -111,9 +111,12 @@ class KeywordRecaller:
         settings = self._preferences.current
         if not settings.keyword_retrieval:
             return RecallCandidates()
-        in_prompt = context.in_view | context.summarised_sessions
-        sessions = [session for session in context.sessions if session.guid not in in_prompt]
-        triggers = [memory for memory in context.memories.in_group("triggers") if memory.guid not in context.announced]
+        # A keyword may still be in the message before: what stays already does not stay longer for it.
+        excluded = {guid for guid, (_since, until) in _load_active_spans(context).items() if until != UNTIL_NOTEBOOK}.union(
+            context.in_view, context.summarised_sessions
+        )
+        sessions = [session for session in context.sessions if session.guid not in excluded]
+        triggers = [memory for memory in context.memories.in_group("triggers") if memory.guid not in excluded]
         if not sessions and not triggers:
             return RecallCandidates()
         values = (triggers, sessions, context.window, context.turn)
@@ -236,8 +239,7 @@ def active_spans(
         source = entry[1] if entry is not None else memories_by_guid.get(recollection.memory)
         duration = source.duration if source is not None else 1
         if recollection.way not in LASTING and duration > 1:
-            # A keyword may still be in the message before: what stays already does not stay longer for it.
-            spans.setdefault(recollection.memory, (turn_number, turn_number + duration - 1))
+            spans[recollection.memory] = (turn_number, turn_number + duration - 1)
         elif recollection.memory in memories_by_guid and recollection.way in _ACCUMULATING:
             spans[recollection.memory] = (turn_number, UNTIL_NOTEBOOK)
     accumulated = sorted(
