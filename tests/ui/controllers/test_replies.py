@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import time
+from uuid import UUID
 
 import pytest
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt
@@ -194,6 +195,26 @@ async def test_an_edited_reply_is_no_longer_marked_as_cut_off(tmp_path, echo_mod
         await until(lambda: scene.words[-1] == "All of it.")
 
         assert scene.controller.view.message_layout(2).end_mark == ""
+
+
+async def test_a_reply_that_fails_and_is_stopped_meanwhile_leaves_no_dots(tmp_path, echo_model):
+    (broken := tmp_path / "broken.gguf").write_bytes(b"GGUF")
+    async with opened(tmp_path, broken) as scene:
+        replies, outline = scene.controller.replies, scene.services.sessions.outline
+
+        async def stop_and_read(session_id: UUID) -> object:
+            if scene.is_replying:
+                replies.stop_reply()
+                await asyncio.sleep(0)
+            return await outline(session_id)
+
+        await until(scene.window.isVisible)
+        replies._sessions.outline = stop_and_read
+        scene.send("Speak.")
+        await until(lambda: not scene.is_replying and "Speak." in scene.words)
+        await asyncio.sleep(0.1)
+
+        assert scene.words[-1] == "Speak."
 
 
 async def test_a_reply_that_is_stopped_twice_is_shown_as_far_as_it_came(tmp_path, echo_model):

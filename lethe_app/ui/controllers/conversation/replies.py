@@ -229,8 +229,9 @@ class ReplyController(Controller):
             async with aclosing(events) as stream:
                 async for event in stream:
                     self._handle_event(turn, event)
-        except BaseException:  # a stop is a CancelledError
-            await self._show_interrupted_turn(turn)
+        except BaseException:
+            # A stop is a CancelledError; one that comes while a failed reply is taken back must not keep it on display.
+            await asyncio.shield(self._show_interrupted_turn(turn))
             raise
 
     def _on_turn_ended(self, turn: ReplyState) -> None:
