@@ -48,12 +48,13 @@ def find_catalogues(folders: Sequence[Path], languages: Sequence[str]) -> tuple[
     If English precedes every language with a catalogue, nothing is returned.
     """
     for language in languages:
-        locale = QLocale(language)
-        for name in locale.uiLanguages(QLocale.TagSeparator.Underscore):  # most specific first: zh_Hans_CN, zh_CN, zh_Hans, zh
+        plain, *_parts = language.replace("_", "-").split("-")
+        # Most specific first. Before version 6.9, Qt leaves the plain language out, and it does not know every language.
+        for name in (*QLocale(language).uiLanguages(QLocale.TagSeparator.Underscore), language.replace("-", "_"), plain):
             files = [file for folder in folders if (file := folder / f"lethe_{name}.qm").is_file()]
             if files:
                 return name, files
-        if locale.language() in {QLocale.Language.English, QLocale.Language.C}:  # of the source, which needs no catalogue
+        if plain in {"en", "C"}:  # of the source, which needs no catalogue
             break
     return "", []
 

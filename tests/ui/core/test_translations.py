@@ -127,10 +127,12 @@ def test_a_file_that_is_no_catalogue_is_logged_and_skipped(tmp_path: Path, qapp:
         (["en-GB", "en", "pt"], ""),
         (["C"], ""),
         (["fr"], ""),
+        (["bar", "pt"], "pt_BR"),
+        (["tlh"], "tlh"),
     ],
 )
 def test_the_first_language_with_a_catalogue_is_chosen(tmp_path: Path, languages: list[str], found: str):
-    for name in ("pt", "pt_BR", "zh_CN"):
+    for name in ("pt", "pt_BR", "zh_CN", "tlh"):
         (tmp_path / f"lethe_{name}.qm").touch()
 
     name, files = find_catalogues([tmp_path], languages)
