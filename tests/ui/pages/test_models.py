@@ -83,6 +83,31 @@ async def test_choices_for_one_model_are_kept_used_and_undone(tmp_path: Path):
         await until(lambda: file not in preferences.current.model_choices)
 
 
+@pytest.mark.parametrize("by_button", [True, False])
+async def test_what_was_just_typed_is_loaded_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, by_button: bool):
+    async with opened(tmp_path) as scene:
+        page, preferences = await model_page(scene), scene.services.preferences
+        contexts: list[int] = []
+
+        async def load(path: Path) -> None:
+            contexts.append(preferences.current.for_model(path.name).context)
+
+        await until(page.card.load_button.isEnabled)
+        monkeypatch.setattr(scene.services.models, "load", load)
+        context = field_of(page.card, "context")
+        assert isinstance(context, QSpinBox)
+        context.selectAll()
+        QTest.keyClicks(context, "2048")
+        QTest.keyClick(context, Qt.Key.Key_Return)
+        if by_button:
+            page.card.load_button.click()
+        else:
+            QTest.keyClick(page.table, Qt.Key.Key_Return)
+
+        await until(lambda: contexts)
+        assert contexts == [2048]
+
+
 async def test_marks_of_thinking_are_written_as_code_and_left_to_the_format_when_emptied(tmp_path: Path):
     async with opened(tmp_path) as scene:
         page, preferences = await model_page(scene), scene.services.preferences

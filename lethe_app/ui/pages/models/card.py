@@ -188,11 +188,16 @@ class ModelCard(CardColumn):
     def load_model(self, model: ModelFile) -> None:
         """Load a chat model, or use an embedding model for memory search, which can be undone."""
         if not model.is_embedding:
-            self._spawn(self._services.models.load(model.path), "load")
+            self._spawn(self._save_and_load(model), "load")
         elif not self._embedder_use.is_used(model):
             use_model, before = self._embedder_use.use_model, self._embedder_use.chosen_path
             title = self.tr("using {name} for memory search").format(name=model.name)
             self._run_undoable(title, partial(use_model, str(model.path)), partial(use_model, before))
+
+    async def _save_and_load(self, model: ModelFile) -> None:
+        """Load a chat model with the settings that were typed just before."""
+        await self._saver.save()
+        await self._services.models.load(model.path)
 
     def refresh(self) -> None:
         """Show what can be done with the model now: an embedding model is only used for memory search or not, a chat model is
