@@ -136,6 +136,10 @@ async def test_a_name_that_is_not_possible_is_told_and_not_kept(tmp_path: Path):
 
         assert page.table.current_row.value.name == before
         assert error_below(page, "name")
+        other = next(one.key for one in page.rows.visible_rows if one.value.name != before)
+        assert page.table.select_row(other)
+        await until(lambda: name.text() != "")
+        assert not error_below(page, "name")
 
 
 async def test_the_chosen_sampler_is_the_one_in_use(tmp_path: Path):

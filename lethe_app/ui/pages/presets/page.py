@@ -216,6 +216,8 @@ class PresetPage(Page):
         self._entry = entry
         self.undo_stack.clear()
         self._form.show_values(entry.value.model_dump())
+        for name in self._form.field_names:
+            self._form.show_error(name, "")  # which was about the values before
         self._show_cards()
         self._update_use_state()
         self._update_preview()
