@@ -17,7 +17,7 @@ from lethe_app.domain.memory import MemoryType, MemoryUnit
 from lethe_app.domain.web import Inquiry, InquiryState, PageSummary, SearchRound
 from lethe_app.ui.pages.network_log.page import NetworkLogPage
 from lethe_app.ui.pages.research.page import ResearchPage, format_round, format_state
-from tests.ui.window_scene import Scene, opened, until
+from tests.ui.window_scene import Scene, opened, process_events, until
 from tests.web.server import Reply, Site, serving
 
 pytestmark = pytest.mark.usefixtures("styled_app")
@@ -110,6 +110,26 @@ async def test_a_report_is_read_with_its_sources_which_open_only_on_a_click(tmp_
         assert not opened_addresses
         links[0].click()
         assert opened_addresses == [FOUND.address]
+
+
+async def test_a_source_keeps_the_focus_while_more_is_found(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        page = await page_of(scene, DONE)
+        await until(page.detail.report_label.text)
+
+        def sources() -> list[QPushButton]:
+            return [one for one in page.detail.findChildren(QPushButton) if one.property("link") and not one.isHidden()]
+
+        (source,) = sources()
+        page.detail.show_inquiry(DONE.model_copy(update={"doing": "Reading on."}))
+        process_events()
+        assert sources() == [source]
+        page.detail.show_inquiry(DONE.model_copy(update={"findings": [FOUND, FOUND.model_copy(update={"number": 2})]}))
+        process_events()
+        assert len(sources()) == 2
+        page.detail.show_inquiry(DONE.model_copy(update={"id": uuid4(), "findings": []}))
+        process_events()
+        assert not sources()
 
 
 async def test_a_report_is_kept_in_memory_and_that_can_be_undone(tmp_path: Path):

@@ -99,6 +99,7 @@ class ResearchDetail(DetailPane):
         """Show an inquiry, or a hint if it is None; the scroll position is kept while it is the same inquiry."""
         is_same = inquiry is not None and self.inquiry == inquiry
         is_other = inquiry is None or self.inquiry is None or self.inquiry.id != inquiry.id
+        shown_findings = None if is_other or self.inquiry is None else self.inquiry.findings
         self.inquiry = inquiry
         self.setCurrentIndex(0 if inquiry is None else 1)
         if inquiry is None or is_same:
@@ -114,7 +115,8 @@ class ResearchDetail(DetailPane):
         self.report_label.setText(inquiry.report)
         self._report_card.setVisible(bool(inquiry.report))
         self._sources_card.setVisible(bool(inquiry.findings))
-        fill_layout(self._source_column, map(self._build_source_row, inquiry.findings))
+        if inquiry.findings != shown_findings:  # new buttons would lose the focus, and a click that has begun
+            fill_layout(self._source_column, map(self._build_source_row, inquiry.findings))
         if is_other:
             self._sheet.verticalScrollBar().setValue(0)
 
