@@ -216,6 +216,15 @@ def test_sections_find_their_lines_whatever_signs_stand_before_them(theme: Theme
     assert text.extraSelections()[0].cursor.selectedText() == "there"
 
 
+@pytest.mark.parametrize(("query", "count"), [("🌊", 2), ("🔥 sea", 1), ("𐐀", 1), ("🌙", 0)])
+def test_signs_are_found_as_themselves(theme: Theme, query: str, count: int):
+    text = PromptText(theme)
+    text.show_spans([PromptSpan(PromptPart.SYSTEM, "🌊🔥 sea 𐐨 🌊")])
+    text.search(query)
+
+    assert [one.cursor.selectedText().lower() for one in text.extraSelections()] == [query.lower()] * count
+
+
 @pytest.mark.parametrize("palette", [NIGHT, DAY], ids=lambda palette: palette.name)
 def test_words_can_be_read_on_every_ground_and_only_memory_is_amber(palette):
     grounds = section_tints(palette)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import struct
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
@@ -134,7 +135,7 @@ class PromptText(QPlainTextEdit):
     def search(self, query: str) -> None:
         """Find all occurrences of a text regardless of case, highlight them and go to the first one."""
         self._query, self._current_match = query, -1
-        text, wanted = (WIDE_CHARACTER.sub("\ufffd" * 2, one) for one in (self.toPlainText(), query))
+        text, wanted = (WIDE_CHARACTER.sub(_split_wide, one) for one in (self.toPlainText(), query))
         matches = re.finditer(re.escape(wanted), text, re.IGNORECASE) if query.strip() else ()
         self._matches = [match.span() for match in matches]
         self.go_to_match(1)
@@ -186,6 +187,11 @@ class PromptText(QPlainTextEdit):
             event.ignore()  # the page's own
         else:
             super().keyPressEvent(event)
+
+
+def _split_wide(match: re.Match[str]) -> str:
+    """Return a wide character, in lower case, as its two surrogates: the positions in a text of these are those in Qt."""
+    return "".join(map(chr, struct.unpack("<2H", match[0].lower().encode("utf-16-le"))))
 
 
 def _format_line(line: DiffLine) -> str:
