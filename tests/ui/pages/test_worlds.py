@@ -17,6 +17,8 @@ from PySide6.QtWidgets import QComboBox, QFileDialog, QLabel, QLineEdit, QSpinBo
 from lethe_app.domain.changes import TrashKind
 from lethe_app.domain.memory import MemoryInsertion, WordLink
 from lethe_app.domain.worldinfo import World, WorldEntry
+from lethe_app.errors import FileError
+from lethe_app.services.token_counts import TokenCountService
 from lethe_app.services.worlds.service import WorldOwner, WorldService
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog
 from lethe_app.ui.pages.worlds.copying import RememberDialog
@@ -452,6 +454,30 @@ async def test_a_key_that_wakes_always_is_told(tmp_path: Path):
         await until(lambda: page.detail.entry.warnings_label.text() == "“bell” also activates “Rope”.")
         QTest.keyClicks(field(page, "content"), "{{hatt}} ")
         await until(lambda: "{{hatt}} is not a known macro" in page.detail.entry.warnings_label.text())
+
+
+@pytest.mark.parametrize("failing", ["count", "check"])
+async def test_tokens_and_keys_do_not_wait_for_each_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: str):
+    def fail(*_arguments: object) -> None:
+        raise FileError("It did not work.")
+
+    async def stall(*_arguments: object) -> None:
+        await asyncio.Event().wait()
+
+    write(tmp_path, "isles", {**LAMP, "keywords_main": ["the"]})
+    async with on_page(tmp_path) as (_scene, page):
+        if failing == "count":
+            monkeypatch.setattr(TokenCountService, "count", stall)
+        else:
+            monkeypatch.setattr("lethe_app.ui.pages.worlds.detail.check_entry", fail)
+        await choose(page, 0)
+        if failing == "count":
+            await until(lambda: "nearly every message" in page.detail.entry.warnings_label.text())
+        else:
+            await until(lambda: note_beside(page.detail.entry, "content"))
+            before = note_beside(page.detail.entry, "content")
+            QTest.keyClicks(field(page, "content"), "It is much longer now. ")
+            await until(lambda: note_beside(page.detail.entry, "content") != before)
 
 
 async def test_tokens_are_counted_for_what_is_looked_at(tmp_path: Path):

@@ -16,7 +16,7 @@ from lethe_app.services.preferences import Preferences
 from lethe_app.services.token_counts import TokenCountService
 from lethe_app.services.worlds.key_checks import WorldKeyIndex, check_entry
 from lethe_app.services.worlds.service import WorldOwner, WorldService
-from lethe_app.ui.core.formatting import format_count
+from lethe_app.ui.core.formatting import format_count, format_token_count
 from lethe_app.ui.core.labels.fields import field_title
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2
 from lethe_app.ui.core.theme import Theme, interface_font_size
@@ -214,7 +214,7 @@ class WorldEntryDetail(QStackedWidget):
         self.addWidget(self.world_form)
         remember_advanced(self.world_form.advanced_chip, "world settings", preferences, context.tasks)
         self._check_timer = QTimer(self, singleShot=True, interval=120)
-        self._check_timer.timeout.connect(lambda: context.tasks.start_task(self._check_entry(), key="world-checks"))
+        self._check_timer.timeout.connect(lambda: context.tasks.start_task(self._check_keys(), key="world-checks"))
 
     def sizeHint(self) -> QSize:
         return QSize(self._width, 600)
@@ -248,13 +248,20 @@ class WorldEntryDetail(QStackedWidget):
         old_entry = self._shown_entry
         new_entry = find_entry(world, old_entry.guid) if old_entry is not None else None
         if new_entry is not None and new_entry is not old_entry:
-            self.entry.show_entry(new_entry)
+            self._show_entry(new_entry)
+
+    def _show_entry(self, entry: WorldEntry) -> None:
+        """Show an entry, and count its tokens if its content is another."""
+        old = self.entry.entry
+        self.entry.show_entry(entry)
+        if old is None or (old.guid, old.content) != (entry.guid, entry.content):
+            self._context.tasks.start_task(self._count_tokens(entry.content), key="world-tokens")
 
     def show_selection(self, entries: Sequence[WorldEntry]) -> None:
         """Show the selected entries, or the settings of the world if there are none."""
         if len(entries) == 1:
             if self.entry.entry is not entries[0]:
-                self.entry.show_entry(entries[0])
+                self._show_entry(entries[0])
             self._check_timer.start()
             self.setCurrentWidget(self.entry)
         elif entries:
@@ -281,15 +288,19 @@ class WorldEntryDetail(QStackedWidget):
         session = self._context.current_session()
         self.world_form.show_owners(await self._worlds.list_owners(session), await self._worlds.list_other_users(session))
 
-    async def _check_entry(self) -> None:
-        """Count the tokens of the entry on display, and check its keys in a thread, because a world may be large."""
+    async def _count_tokens(self, text: str) -> None:
+        (tokens,) = await self._token_counts.count([text])
+        if self._shown_entry is not None and self._shown_entry.content == text:
+            self.entry.form.show_note("content", format_token_count(tokens))
+
+    async def _check_keys(self) -> None:
+        """Check the keys of the entry on display in a thread, because a world may be large."""
         world, entry, messages = self._book.world, self._shown_entry, self._user_messages
         if world is None or entry is None:
             return
         if self._key_index[0] is not world:
             self._key_index = (world, await asyncio.to_thread(WorldKeyIndex.build, world))
         findings = await asyncio.to_thread(check_entry, entry, self._key_index[1], messages)
-        (tokens,) = await self._token_counts.count([entry.content])
         # Another entry may have been selected while the keys were being checked.
         if self._shown_entry is entry:
-            self.entry.show_findings(findings, tokens)
+            self.entry.show_findings(findings)

@@ -14,7 +14,7 @@ from lethe_app.domain.chat import Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.worldinfo import WorldEntry
 from lethe_app.services.worlds.key_checks import INEFFECTIVE_PROBLEMS, KeyIssue, find_regex_error
-from lethe_app.ui.core.formatting import format_count, format_token_count
+from lethe_app.ui.core.formatting import format_count
 from lethe_app.ui.core.icons import BUTTON_ICON_SIZE, load_button_icon
 from lethe_app.ui.core.labels.fields import field_title
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4
@@ -169,12 +169,10 @@ class EntryForm(QWidget):
         if is_other:
             self.sheet.verticalScrollBar().setValue(0)
             self.show_findings([])
+            self.form.show_note("content", "")  # its number of tokens is not known yet
 
-    def show_findings(self, findings: Sequence[KeyIssue], tokens: int | None = None) -> None:
-        """Show problems of the keys, those that never match at the field and other warnings below it, and the number of tokens
-        of the content; None if it is not known yet.
-        """
-        self.form.show_note("content", format_token_count(tokens) if tokens is not None else "")
+    def show_findings(self, findings: Sequence[KeyIssue]) -> None:
+        """Show problems of the keys: those that never match at the field, other warnings below it."""
         broken = [format_key_issue(one) for one in findings if one.problem in INEFFECTIVE_PROBLEMS]
         warnings = [format_key_issue(one) for one in findings if one.problem not in INEFFECTIVE_PROBLEMS]
         self.form.show_error("keywords_main", "\n".join(broken))
