@@ -568,8 +568,10 @@ async def test_a_world_is_duplicated_and_renamed_at_once(tmp_path: Path):
         await until(lambda: page.book.open_worlds["isles-copy"].world.name == "Isles (copy)")
         page.undo_stack.undo()
         await until(lambda: "isles-copy" not in page.book.open_worlds)
+        page.world_list.table.setFocus()
         page.undo_stack.redo()
-        await until(lambda: "isles-copy" in page.book.open_worlds)
+        await until(lambda: page.book.stem == "isles-copy")
+        assert not name.hasFocus()
         assert complaints(scene) == []
 
 

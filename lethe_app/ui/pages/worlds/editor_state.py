@@ -262,11 +262,11 @@ class WorldEditorState(QObject):
 
         async def redo_step() -> None:
             if trashed:
-                await self._worlds.restore(trashed.pop())
+                await self.load_worlds(await self._worlds.restore(trashed.pop()))
             else:
                 created[:] = [await create()]
-            await self.load_worlds(created[0].unique_name)
-            self.world_added.emit()
+                await self.load_worlds(created[0].unique_name)
+                self.world_added.emit()
 
         async def undo_step() -> None:
             trashed.append(await self._trash_world(created[0].unique_name))
