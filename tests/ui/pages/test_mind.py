@@ -19,9 +19,10 @@ from lethe_app.domain.mood import Feeling, Mood, MoodCause, MoodSample
 from lethe_app.domain.persona import Weekday
 from lethe_app.services.personas.inner_life import today
 from lethe_app.ui.controllers.notifications import DesktopNotifications
+from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.pages.mind.page import MindPage
 from lethe_app.ui.pages.mind.reminders import ReminderDialog
-from lethe_app.ui.pages.mind.writings import EntryDialog
+from lethe_app.ui.pages.mind.writings import EntryDialog, MindNote, WritingRow
 from tests.ui.window_scene import Scene, opened, until
 
 pytestmark = pytest.mark.usefixtures("styled_app")
@@ -214,6 +215,9 @@ async def test_a_reminder_is_changed_and_deleted_and_both_taken_back(tmp_path: P
         await until(
             lambda: page.reminder_list.rows and page.reminder_list.rows[0].writing.memory.content == "Call the vet again."
         )
+        row = page.reminder_list.rows[0]
+        assert row.edit_button.accessibleName() == row.edit_button.toolTip() == "Edit “Call the vet again.”"
+        assert row.delete_button.accessibleName() == "Delete “Call the vet again.”"
         page.undo_stack.undo()
         await until(lambda: [row.writing.title for row in page.reminder_list.rows] == ["Call the vet."])
 
@@ -223,6 +227,12 @@ async def test_a_reminder_is_changed_and_deleted_and_both_taken_back(tmp_path: P
         button = next(one for one in buttons if one.text() == "Undo")
         QTest.mouseClick(button, Qt.MouseButton.LeftButton)
         await until(lambda: page.reminder_list.rows)
+
+
+def test_a_long_reminder_is_named_in_a_few_words(theme: Theme):
+    note = MindNote(MemoryUnit(name=""), "Call  the vet " * 40, "")
+
+    assert len(WritingRow(theme, note, has_field=False).delete_button.toolTip()) < 80
 
 
 async def test_goals_say_how_long_they_last_and_the_journal_begins_with_the_newest(tmp_path: Path):

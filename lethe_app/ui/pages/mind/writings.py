@@ -10,7 +10,8 @@ from PySide6.QtCore import QCoreApplication, Qt, Signal
 from PySide6.QtWidgets import QLineEdit, QPushButton, QWidget
 
 from lethe_app.domain.memory import MemoryUnit
-from lethe_app.ui.core.accessibility import chain_focus
+from lethe_app.ui.core.accessibility import chain_focus, set_button_tooltip
+from lethe_app.ui.core.formatting import shorten_text
 from lethe_app.ui.core.palette import SPACE_1, SPACE_4
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.dialogs.dialogs import QuestionDialog
@@ -22,6 +23,8 @@ from lethe_app.ui.widgets.layouts import build_column, build_row
 from lethe_app.ui.widgets.text_area import TextAreaField
 
 INITIAL_ROWS, ROWS_PER_STEP = 3, 10
+MAX_NAME_LENGTH = 60
+"""Maximum characters of a note's title in the names of its buttons."""
 
 
 @dataclass(frozen=True)
@@ -48,9 +51,9 @@ class WritingRow(QWidget):
         super().__init__()
         self._title, self._note = create_text_label(""), build_small_label("")
         self._title.setProperty("field", has_field)
-        self.edit_button = IconButton(theme, "edit", self.tr("Edit “{name}”").format(name=writing.title))
+        self.edit_button = IconButton(theme, "edit", "")
         self.edit_button.clicked.connect(lambda: self.edit_requested.emit(self.writing))
-        self.delete_button = IconButton(theme, "trash", self.tr("Delete “{name}”").format(name=writing.title))
+        self.delete_button = IconButton(theme, "trash", "")
         self.delete_button.clicked.connect(lambda: self.forget_requested.emit(self.writing))
         self.field = TextAreaField(writing.title, 1, 16)
         self.field.edited.connect(lambda text: self.text_edited.emit(self.writing, text))
@@ -65,6 +68,10 @@ class WritingRow(QWidget):
         """Show a newer state of the text with its title and note."""
         self.writing = writing
         self._title.setText(writing.title)
+        name = shorten_text(writing.title, MAX_NAME_LENGTH)
+        set_button_tooltip(self.edit_button, self.tr("Edit “{name}”").format(name=name))
+        set_button_tooltip(self.delete_button, self.tr("Delete “{name}”").format(name=name))
+        self.field.setAccessibleName(name)
         self._note.setText(writing.note)
         self.field.set_text(writing.text)
 
