@@ -35,6 +35,7 @@ async def test_a_note_is_corrected_kept_and_undone(tmp_path: Path):
 
         field.selectAll()
         QTest.keyClicks(field, "home: Lisbon")
+        assert page.undo_stack.undoText() == "Conversation notes"
         await page.saver.save()
         assert await scene.services.memory_lookup.load_notes(guid) == {"home": "Lisbon"}
 

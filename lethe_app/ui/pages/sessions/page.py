@@ -195,7 +195,9 @@ class SessionPage(RecordPage[SessionLine]):
 
     def _on_field_edited(self, name: str, value: object) -> None:
         session, title = self.detail.session, self.tr("changing a conversation")
-        if name in PARTS_BY_FIELD:
+        if name == NOTES_FIELD:
+            title = self.tr("Conversation notes")
+        elif name in PARTS_BY_FIELD:
             title = format_part(PARTS_BY_FIELD[name])
         if session is not None:
             old = self.detail.notes if name == NOTES_FIELD else getattr(session, name)
