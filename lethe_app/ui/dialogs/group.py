@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from textwrap import fill
 
 from PySide6.QtCore import QCoreApplication, Qt
-from PySide6.QtGui import QMouseEvent, QPixmap
+from PySide6.QtGui import QMouseEvent, QPixmap, QShowEvent
 from PySide6.QtWidgets import QCheckBox, QLabel, QLineEdit, QSizePolicy, QWidget
 
 from lethe_app.domain.persona import Persona
@@ -32,6 +32,7 @@ class GroupDialog(QuestionDialog):
     """
 
     width_in_characters, max_height = 66, 640
+    _is_fitted = False
 
     def __init__(
         self,
@@ -105,6 +106,15 @@ class GroupDialog(QuestionDialog):
         """Append a new participant at the end, or remove one."""
         rest = [name for name in self.selected_names if name != unique_name]
         self.selected_names = [*rest, unique_name] if is_checked else rest
+
+    def fit_to_content(self) -> None:
+        """Fit the size when the dialog is shown, but not to what a search finds, nor after the user chose another."""
+        if not self._is_fitted:
+            super().fit_to_content()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._is_fitted = True
 
     def _filter_rows(self, search_text: str) -> None:
         for row in self._rows:

@@ -19,7 +19,7 @@ from lethe_app.ui.dialogs.group import MAX_DESCRIPTION_LENGTH, GroupDialog, Grou
 from lethe_app.ui.shell.sidebar_model import AGE_ROLE
 from tests.ui.other_reply import LONG, writing_elsewhere
 from tests.ui.test_accessibility import nameless
-from tests.ui.window_scene import Scene, opened, until
+from tests.ui.window_scene import Scene, opened, process_events, until
 
 pytestmark = pytest.mark.usefixtures("styled_app")
 Script = Callable[..., Path]
@@ -329,8 +329,13 @@ def test_among_many_somebody_is_found_by_name(theme, qtbot):
     everybody = people(30)
     dialog = GroupDialog(window, [], everybody[:1], everybody[1:], face)
     dialog.open()
-    assert dialog.height() <= 640
+    process_events()
+    assert 600 < dialog.height() <= 640
+    dialog.resize(dialog.width() + 50, 500)
+    chosen = dialog.size()
     QTest.keyClicks(dialog.search_field, "person 12")
+    process_events()
+    assert dialog.size() == chosen
 
     assert [row.name for row in members(dialog) if not row.isHidden()] == ["Person 12"]
 
