@@ -109,7 +109,7 @@ LONG_WORD_LISTS = 24
 BUDGET: dict[str, tuple[int, int, int]] = {
     "ui": (27554, 3281, 377),
     "services": (14750, 1580, 281),
-    "brain": (8351, 851, 150),
+    "brain": (8367, 851, 150),
     "storage": (4112, 488, 59),
     "llm": (3604, 406, 70),
     "interchange": (2624, 251, 16),
