@@ -58,7 +58,7 @@ def split_without_model(notebook: Notebook, max_lines: int, subjects: SubjectSte
     spans = [list(range(start, min(start + size, len(notebook.lines)))) for start in range(0, len(notebook.lines), size)]
     periods = [_period(notebook, span) for span in spans]
     if len(set(periods)) < len(periods):  # they would be told apart by a number behind the period only
-        return _build_pieces(notebook, [(f"{notebook.title} ({number})", span) for number, span in enumerate(spans, 1)])
+        return _build_pieces(notebook, [(_add_number(notebook.title, number), span) for number, span in enumerate(spans, 1)])
     titles = [f"{notebook.title}, {period}" for period in periods]
     return _build_pieces(notebook, list(zip(titles, spans, strict=True)))
 
@@ -80,10 +80,16 @@ def _build_pieces(notebook: Notebook, groups: Sequence[tuple[str, Sequence[int]]
     for title, rows in groups:
         name, number = to_single_line(title, MAX_TITLE_LENGTH), 2
         while name.casefold() in taken:
-            name, number = to_single_line(f"{title} ({number})", MAX_TITLE_LENGTH), number + 1
+            name, number = _add_number(title, number), number + 1
         taken.add(name.casefold())
         found.append(NotebookPiece(name, tuple(notebook.lines[row] for row in rows)))
     return found
+
+
+def _add_number(title: str, number: int) -> str:
+    """Return the title with a number, shortened before the number so that the number is never cut off."""
+    suffix = f" ({number})"
+    return to_single_line(title, MAX_TITLE_LENGTH - len(suffix)) + suffix
 
 
 def _split_by_subject(book: Notebook, max_lines: int, subjects: SubjectStems) -> list[tuple[str, list[int]]]:

@@ -42,9 +42,8 @@ DAY = date(2026, 4, 1)
 SMALL_TALK = Path(__file__).parents[2] / "bench" / "smalltalk.txt"
 words = st.text(st.sampled_from("abc -*#(2026-01)\n|é"), max_size=40)
 line_texts = st.lists(st.text(st.sampled_from("abcd "), min_size=1, max_size=20).map("x{}".format), min_size=6, max_size=90)
-
-
-proposals = st.lists(st.tuples(st.sampled_from(["a", "b", "c"]), st.lists(st.integers(-2, 99), max_size=40)), max_size=10)
+book_titles = st.sampled_from(["Cooking", "A: " + "b" * 52, "Cooking at home " * 4])
+proposals = st.lists(st.tuples(st.sampled_from(["a", "b", "c" * 70]), st.lists(st.integers(-2, 99), max_size=40)), max_size=10)
 
 
 def book(*lines: str, title: str = "Cooking") -> Notebook:
@@ -139,9 +138,11 @@ def test_the_past_is_told_as_somebody_would_say_it(days: int, words_: str):
 # Parting
 
 
-@given(line_texts, proposals)
-def test_whatever_a_model_proposes_every_line_lands_exactly_once(lines: list[str], parts: list[tuple[str, list[int]]]):
-    notebook = book(*lines)
+@given(line_texts, proposals, book_titles)
+def test_whatever_a_model_proposes_every_line_lands_exactly_once(
+    lines: list[str], parts: list[tuple[str, list[int]]], title: str
+):
+    notebook = book(*lines, title=title)
 
     pieces = pieces_from_proposal(notebook, parts)
 
@@ -150,9 +151,9 @@ def test_whatever_a_model_proposes_every_line_lands_exactly_once(lines: list[str
         assert len({piece.title for piece in pieces}) == len(pieces) > 1
 
 
-@given(line_texts, st.integers(3, 60))
-def test_without_a_model_every_line_lands_exactly_once_too(lines: list[str], longest: int):
-    notebook = book(*lines)
+@given(line_texts, st.integers(3, 60), book_titles)
+def test_without_a_model_every_line_lands_exactly_once_too(lines: list[str], longest: int, title: str):
+    notebook = book(*lines, title=title)
 
     pieces = split_without_model(notebook, longest, SubjectStems())
 
@@ -177,6 +178,10 @@ def test_parts_of_one_month_are_numbered():
     pieces = split_without_model(Notebook("odds", "Odds", "# Odds\n\n", made), 8, SubjectStems())
 
     assert [piece.title for piece in pieces] == ["Odds (1)", "Odds (2)"]
+
+    pieces = split_without_model(Notebook("odds", "Odds" * 15, "# Odds\n\n", made), 8, SubjectStems())
+
+    assert [piece.title for piece in pieces] == [f"{'Odds' * 13}Odd… ({number})" for number in (1, 2)]
 
 
 def test_what_the_user_wrote_above_the_lines_is_kept_when_a_notebook_is_parted():
