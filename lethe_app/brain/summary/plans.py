@@ -32,9 +32,11 @@ def find_plan(sentence: Sentence) -> StatedPlan | None:
     """Return the first plan in a sentence, or None. A second one mostly repeats the first."""
     if sentence.asks:
         return None
-    text = correct_spelling(sentence.text)
-    if found := _english_plan().search(text):
-        clause = _cut_clause(text[found.start("plan") :], found.end() - found.start("plan"))
+    text = sentence.text.replace("’", "'")
+    # Without the ellipses, which the correction would replace by dots.
+    corrected = "…".join(map(correct_spelling, text.split("…")))
+    if found := _english_plan().search(corrected):
+        clause = _cut_clause(corrected[found.start("plan") :], found.end() - found.start("plan"))
     elif found := _foreign_plan().search(text):
         clause = _cut_clause(text, found.end())
     else:

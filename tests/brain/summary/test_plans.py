@@ -30,6 +30,9 @@ def test_plans_wishes_and_reminders_are_kept_with_their_speaker():
         ("I’d love to learn the violin but I have no time.", "I'd love to learn the violin"),
         ("Next time, let's bring the telescope.", "Next time, let's bring the telescope"),
         ("Ich werde die alte Kamera mitbringen.", "Ich werde die alte Kamera mitbringen"),
+        ("Ich werde im Sommer die alte Kamera mitbringen…", "Ich werde im Sommer die alte Kamera mitbringen"),
+        ("Je vais t’appeler demain pour cos et id", "Je vais t'appeler demain pour cos et id"),
+        ("im moving to Porto in May…", "I'm moving to Porto in May"),
         ("明日、灯台に行きましょう", "明日、灯台に行きましょう"),
     ],
 )
