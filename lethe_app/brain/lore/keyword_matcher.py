@@ -4,7 +4,6 @@ limit.
 
 from __future__ import annotations
 
-import unicodedata
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
@@ -19,7 +18,6 @@ from lethe_app.brain.vocabulary.normalize import (
     CHARACTER_KINDS,
     CharacterKind,
     boundary_kinds,
-    equal_signs,
     normalize_quotes,
     normalize_text,
 )
@@ -226,23 +224,35 @@ def find_spans(keyword: Keyword, text: str) -> list[Span]:
     expression = parse_expression(keyword.text.strip())
     if expression is not None:
         return find_matches(expression, text)
-    folded = normalize_text(keyword.text, keep_case=keyword.case_sensitive)
-    if not folded:
+    key = normalize_text(keyword.text, keep_case=keyword.case_sensitive)
+    if not key:
         return []
-    pattern = regex.compile("".join(map(_spellings, folded)), 0 if keyword.case_sensitive else regex.IGNORECASE)
-    spans: list[Span] = [match.span() for match in pattern.finditer(text)]
-    return [span for span in spans if not keyword.whole_word or _is_whole_word(folded, text, *span)]
+    folded, origins = _fold_with_origins(text, keep_case=keyword.case_sensitive)
+    found: list[Span] = []
+    start = folded.find(key)
+    while start >= 0:
+        end = start + len(key)
+        fits = not keyword.whole_word or _is_whole_word(key, folded, start, end)
+        if fits:
+            found.append((origins[start][0], origins[end - 1][1]))
+        start = folded.find(key, end if fits else start + 1)
+    return found
 
 
-def _spellings(character: str) -> str:
-    """Return a pattern of the ways in which a text may write a character of a normalised keyword."""
-    if character == " ":
-        return r"\s+"
-    signs = {character, unicodedata.normalize("NFD", character), *equal_signs(character)}
-    return f"(?:{'|'.join(map(regex.escape, signs))})"
+def _fold_with_origins(text: str, *, keep_case: bool) -> tuple[str, list[Span]]:
+    """Return the folded text, and for each of its characters the source range in the original text."""
+    folded, origins = "", list[Span]()
+    for cluster in regex.finditer(r"\X", text):  # a character with its combining marks
+        plain = normalize_text(cluster[0], keep_case=keep_case)
+        if cluster[0].isspace() and not folded.endswith(" "):
+            plain = " "
+        folded += plain
+        origins += [cluster.span()] * len(plain)
+    return folded, origins
 
 
-def _is_whole_word(folded_keyword: str, text: str, start: int, end: int) -> bool:
-    front, back = boundary_kinds(folded_keyword)
-    before, after = CHARACTER_KINDS[text[start - 1] if start else " "], CHARACTER_KINDS[text[end] if end < len(text) else " "]
+def _is_whole_word(key: str, folded: str, start: int, end: int) -> bool:
+    front, back = boundary_kinds(key)
+    before = CHARACTER_KINDS[folded[start - 1] if start else " "]
+    after = CHARACTER_KINDS[folded[end] if end < len(folded) else " "]
     return not (front and before is front) and not (back and after is back)

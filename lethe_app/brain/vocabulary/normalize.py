@@ -62,11 +62,6 @@ def normalize_text(text: str, *, keep_case: bool) -> str:
     return " ".join(text.translate(_CHARACTER_MAP).split())
 
 
-def equal_signs(plain: str) -> list[str]:
-    """Return the quotes and dashes that a normalised text has as the plain one."""
-    return [sign for sign, other in _REPLACEMENTS.items() if other == plain]
-
-
 def normalize_quotes(text: str) -> str:
     """Normalise a regular expression or the text it searches: NFC and plain quotes only, so that no character with a meaning
     in the expression changes.

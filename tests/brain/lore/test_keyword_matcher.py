@@ -10,7 +10,7 @@ import regex
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lethe_app.brain.lore.keyword_matcher import PATTERNS_SECONDS, Keyword, KeywordMatcher
+from lethe_app.brain.lore.keyword_matcher import PATTERNS_SECONDS, Keyword, KeywordMatcher, find_spans
 from lethe_app.brain.lore.regex_keywords import parse_expression
 from lethe_app.brain.vocabulary.normalize import normalize_text
 from tests.sweep import examples
@@ -166,6 +166,12 @@ def test_all_keywords_at_once_are_found_as_each_by_itself(keywords: list[Keyword
     expected = [{number for number, keyword in enumerate(keywords) if slowly(keyword, text)} for text in said]
 
     assert KeywordMatcher(keywords).find(said) == expected
+
+
+@quick
+@given(st.builds(Keyword, keys, st.booleans(), st.booleans()), texts)
+def test_a_keyword_has_a_place_where_it_is_found(keyword: Keyword, text: str):
+    assert bool(find_spans(keyword, text)) == bool(found(text, keyword))
 
 
 @quick
