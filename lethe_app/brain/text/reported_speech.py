@@ -117,7 +117,9 @@ def shorten(text: str, max_length: int) -> str:
 
 def remove_opener(text: str) -> str:
     """Remove the greeting or filler at the beginning of the text."""
-    text = strip_enclosing_quotes(text.strip())
+    text = strip_enclosing_quotes(text.strip()).strip()
+    if text.endswith(('"', "”", "»")) and not set('"“„«') & set(text[:-1]):  # the opening one is in another sentence
+        text = text[:-1].rstrip()
     remaining = _pattern("opener").sub("", text)
     # The opener stays where hardly anything would be left of the message.
     return remaining[:1].upper() + remaining[1:] if remaining != text and len(remaining) > 12 else text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -9,7 +10,7 @@ from lethe_app.brain.reading.dialogue_acts import read_pieces
 from lethe_app.brain.summary.endorsed_lines import select_endorsed_sentences
 from lethe_app.brain.text.markup import MAX_CHARACTERS_READ, remove_markup
 from lethe_app.brain.text.narration import is_prose, split_narration
-from lethe_app.brain.text.reported_speech import quote_sentence, shorten
+from lethe_app.brain.text.reported_speech import quote_sentence, remove_opener, shorten
 from lethe_app.brain.text.sentences import Sentence, normalized_words, split_sentences
 from lethe_app.brain.text.utterance import Utterance
 from tests.brain.conversations import conversation, said
@@ -79,6 +80,19 @@ def test_inner_quotation_marks_do_not_end_a_quotation():
     (sentence,) = quotable_sentences(conversation('Tomas: I call my boat "Lethe" now.'))
 
     assert quote_sentence(sentence).full_text == "Tomas said, \"I call my boat 'Lethe' now.\""
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ('The boat is sold."', "The boat is sold."),
+        ("“The boat is sold.", "The boat is sold."),
+        ("“The boat is sold.”", "The boat is sold."),
+        ("She calls it “Lethe”", "She calls it “Lethe”"),
+    ],
+)
+def test_a_quotation_mark_without_its_partner_is_left_out(text: str, plain: str):
+    assert remove_opener(text) == plain
 
 
 def test_a_greeting_before_the_matter_is_left_out():
