@@ -6,8 +6,6 @@ import re
 import unicodedata
 from enum import IntEnum
 
-from lethe_app.retrieval.query_terms import SPACELESS
-
 _REPLACEMENTS = {
     **dict.fromkeys("‘’‚‛ʼʹ′´`＇", "'"),
     **dict.fromkeys("“”„‟″〝〞＂", '"'),
@@ -17,6 +15,14 @@ _REPLACEMENTS = {
 _CHARACTER_MAP = {ord(sign): plain for sign, plain in _REPLACEMENTS.items()}
 _QUOTE_MAP = {ord(sign): plain for sign, plain in _REPLACEMENTS.items() if plain in {"'", '"'}}
 
+_SPACELESS = re.compile(
+    "[\u0e00-\u0fff"  # Thai, Lao, Tibetan
+    "\u1000-\u109f\ua9e0-\ua9ff\uaa60-\uaadf"  # Burmese, Tai Viet
+    "\u1780-\u17ff\u1950-\u19ff\u1a20-\u1aaf"  # Khmer, Tai Le, New Tai Lue, Tai Tham
+    "\u2e80-\u312f\u31a0-\u4dbf\u4e00-\ua4cf\uf900-\ufaff\U00020000-\U0003ffff"  # Kana, Bopomofo, Han, Yi
+    "\U00016fe0-\U0001b2ff]"  # Tangut, Khitan, Nushu
+)
+"""Characters in which word boundaries cannot be recognised: more than retrieval indexes one by one."""
 _HANGUL = re.compile("[\u1100-\u11ff\u3130-\u318f\ua960-\ua97f\uac00-\ud7ff]")
 
 
@@ -35,7 +41,7 @@ class _Kinds(dict[str, CharacterKind]):
     """Cache of the kind of each character, filled on access."""
 
     def __missing__(self, character: str) -> CharacterKind:
-        if not (character.isalnum() or unicodedata.category(character).startswith("M")) or SPACELESS.match(character):
+        if not (character.isalnum() or unicodedata.category(character).startswith("M")) or _SPACELESS.match(character):
             kind = CharacterKind.NONE
         else:
             kind = CharacterKind.HANGUL if _HANGUL.match(character) else CharacterKind.WORD

@@ -174,6 +174,13 @@ def test_a_keyword_has_a_place_where_it_is_found(keyword: Keyword, text: str):
     assert bool(find_spans(keyword, text)) == bool(found(text, keyword))
 
 
+@pytest.mark.parametrize(
+    "key", ["ㄅ", "ꀀ", "བ", "ᥐ", "ᦀ", "ᨠ", "ꪀ", "\U00017000", "\U0001b170", "ꧠ", "ꩠ", "々", "〆", "〇", "ㇰ"]
+)
+def test_a_script_without_spaces_has_no_word_boundaries(key: str):
+    assert found(key * 3, key) == [key]
+
+
 @quick
 @given(st.text(max_size=8), st.text(max_size=8))
 def test_any_text_at_all_contains_itself(key: str, rest: str):
