@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from uuid import UUID
@@ -261,12 +261,16 @@ class BackgroundRunner:
             return  # the user came back while all this was looked up; from here on they are noticed
         entry = self._create_entry(due_task, is_requested=is_requested, token_limit=token_limit)
         context = TaskApi(self._services, participants, last_run, entry)
+        action = partial(execute_task, due_task.registered.task, context, seconds)
         unsubscribe = self._idleness.user_active.add(lambda _none: None if is_requested else entry.cancel(RunOutcome.GAVE_WAY))
+        # A task that ignores its time limit is cancelled as the user would, and then no longer waited for.
+        overdue = asyncio.get_running_loop().call_later(seconds + GRACE, entry.cancel, RunOutcome.GAVE_WAY)
         try:
-            with suppress(LetheError):  # which is recorded
-                action = partial(execute_task, due_task.registered.task, context, seconds)
-                await self._activity_log.run_entry(entry, lambda _entry: action())
+            await self._activity_log.run_entry(entry, lambda _entry: action())
+        except LetheError:
+            await entry.save()  # raises if what failed was storing the record: that is no failure of the task
         finally:
+            overdue.cancel()
             unsubscribe()
             self._runtime.record_run(entry.run)
         await self._finish_run(due_task.registered, entry.run)

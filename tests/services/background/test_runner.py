@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import psutil
 import pytest
 
+from lethe_app.agents import runtime
 from lethe_app.agents.runtime import PauseReason
 from lethe_app.agents.task import NOTHING, TaskContext, TaskRequirement, TaskResult
 from lethe_app.composition.app_services import AppServices
@@ -345,10 +346,13 @@ async def test_a_task_that_returns_nonsense_has_failed(services: AppServices, cl
     assert (await newest(services)).outcome is RunOutcome.FAILED
 
 
+@pytest.mark.parametrize("is_overdue", [False, True], ids=["the user comes back", "its time is over"])
 async def test_a_task_that_will_not_end_is_left_alone_with_empty_hands(
-    services: AppServices, clock: Clock, monkeypatch: pytest.MonkeyPatch
+    services: AppServices, clock: Clock, monkeypatch: pytest.MonkeyPatch, *, is_overdue: bool
 ):
     monkeypatch.setattr(runner, "GRACE", 0.05)
+    if is_overdue:
+        monkeypatch.setattr(runtime, "MAX_RUN_SECONDS", 0.2)
     refused: list[str] = []
     may_end = asyncio.Event()
 
@@ -367,8 +371,9 @@ async def test_a_task_that_will_not_end_is_left_alone_with_empty_hands(
     await employ(services, Scripted(stubborn))
     leave(services, clock)
     looking = await underway(services)
-    services.idleness.record_action()
-    await looking
+    if not is_overdue:
+        services.idleness.record_action()
+    await asyncio.wait_for(asyncio.shield(looking), 5)
     may_end.set()
     await asyncio.sleep(0.05)
 

@@ -10,7 +10,8 @@ import pytest
 from lethe_app.agents import runtime
 from lethe_app.agents.task import TaskContext, TaskResult, TaskView
 from lethe_app.composition.app_services import AppServices
-from lethe_app.domain.agent_runs import RunOutcome
+from lethe_app.domain.agent_runs import RunOutcome, TaskRun
+from lethe_app.errors import StorageError
 from lethe_app.services.background import runner
 from lethe_app.services.scheduling.loop import BackgroundLoop
 from tests.conftest import Silence
@@ -86,6 +87,22 @@ async def test_a_task_that_never_ends_looking_holds_nobody_up(
     run = await newest(services)
     assert (run.outcome, run.trouble) == (RunOutcome.FAILED, runtime.OBSERVE_TIMED_OUT)
     quiet_log.records.clear()
+
+
+async def test_a_full_disk_is_no_failure_of_the_task_and_is_not_tried_at_once_again(
+    services: AppServices, clock: Clock, monkeypatch: pytest.MonkeyPatch
+):
+    async def fail(_run: TaskRun) -> None:
+        raise StorageError("The disk is full.")
+
+    await employ(services, Scripted(nothing), plugin="lethe-wells")
+    leave(services, clock)
+    monkeypatch.setattr(services.task_runs, "save_run", fail)
+    for _look in range(runner.MAX_FAILURES):
+        with pytest.raises(StorageError, match="full"):  # and so the loop waits
+            await services.background_runner.run_next_task()
+
+    assert services.preferences.current.tasks_off == []
 
 
 async def test_a_fault_of_ours_is_logged_and_does_not_end_the_work_behind_for_good(quiet_log: Silence):
