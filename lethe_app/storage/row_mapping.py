@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 from uuid import UUID
 
 from pydantic import BaseModel, ValidationError
@@ -120,7 +120,7 @@ def save_row(connection: sqlite3.Connection, table: str, key: str, row: Mapping[
 
 @dataclass(frozen=True)
 class RecordTable(Generic[Model]):
-    """Table in which every field of a record, which is a model or dataclass of Pydantic, is a column of the same name."""
+    """Table in which every field of a record, which is a model of Pydantic or a dataclass, is a column of the same name."""
 
     name: str
     model: type[Model]
@@ -129,7 +129,9 @@ class RecordTable(Generic[Model]):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        return tuple(vars(self.model)["__pydantic_fields__"])
+        if issubclass(self.model, BaseModel):
+            return tuple(self.model.model_fields)
+        return tuple(field.name for field in fields(cast("Any", self.model)))
 
     def save(self, connection: sqlite3.Connection, *records: Model, **extra: ColumnValue) -> None:
         """Insert records, or update the rows with the same key; `extra` are values of columns that are no field."""
