@@ -139,20 +139,29 @@ class WebReader:
             raise errors[-1]
         return await self.read_hits(list(hits.values())[:MAX_PAGES], why)
 
-    async def read_hits(self, hits: Sequence[WebHit], why: str) -> list[ReadPage]:
-        """Read the pages of these hits concurrently. Raise NotAllowed."""
-        async with asyncio.TaskGroup() as group:
-            read_tasks = [group.create_task(self._read_hit(hit, why)) for hit in hits]
+    async def read_hits(self, hits: Sequence[WebHit], why: str, *, keep_short: bool = False) -> list[ReadPage]:
+        """Read the pages of these hits concurrently. With `keep_short`, the text of a page is kept if it is at least as long
+        as the search engine's description, else if it is longer than a menu. Raise NotAllowed.
+        """
+        try:
+            async with asyncio.TaskGroup() as group:
+                read_tasks = [group.create_task(self._read_hit(hit, why, keep_short=keep_short)) for hit in hits]
+        except ExceptionGroup as failures:
+            raise failures.exceptions[0] from None
         self.internet.check_allowed()
         return [page.result() for page in read_tasks]
 
-    async def _read_hit(self, hit: WebHit, why: str) -> ReadPage:
+    async def _read_hit(self, hit: WebHit, why: str, *, keep_short: bool) -> ReadPage:
         try:
             page = await self.internet.read(hit.address, why)
         except WebError:
             return ReadPage(hit)
-        (tokens,) = await self._count_tokens([page.text])
-        return ReadPage(hit, page.text, page.is_cut) if tokens > MIN_PAGE_TOKENS and not page.is_description else ReadPage(hit)
+        if keep_short:
+            is_kept = len(page.text) >= len(hit.description)
+        else:
+            (tokens,) = await self._count_tokens([page.text])
+            is_kept = tokens > MIN_PAGE_TOKENS and not page.is_description
+        return ReadPage(hit, page.text, page.is_cut) if is_kept else ReadPage(hit)
 
     async def merge_pages(
         self, request: ReadingRequest, pages: Sequence[ReadPage], task_model: TaskModel | None, max_tokens: int = 0

@@ -14,7 +14,16 @@ from lethe_app.agents.web_reading import MergedPages, ReadingRequest, ReadPage, 
 from lethe_app.brain.llm_schemas.archive import LlmAnswer
 from lethe_app.brain.llm_schemas.web import MergedPagesAnswer
 from lethe_app.domain.web import PageText, WebHit
-from lethe_app.errors import ModelCrashed, ModelError, NotAllowed, PageUnreadable, SearchFailed, WebError
+from lethe_app.errors import (
+    LetheError,
+    ModelCrashed,
+    ModelError,
+    NotAllowed,
+    PageUnreadable,
+    SearchFailed,
+    StorageError,
+    WebError,
+)
 from lethe_app.prompt.untrusted_text import UntrustedTextQuoter
 from tests.sweep import examples
 
@@ -25,7 +34,7 @@ WORDS = "The keeper of the lighthouse wrote down every ship that passed. "
 class Net:
     """Every query leads to the same hits; what a page says is its text, or why it cannot be read."""
 
-    def __init__(self, hits: Sequence[WebHit], pages: dict[str, str | WebError]) -> None:
+    def __init__(self, hits: Sequence[WebHit], pages: dict[str, str | LetheError]) -> None:
         self.hits, self.pages, self.is_open = hits, pages, True
         self.read_addresses: list[str] = []
         self.troubles: list[WebError] = []
@@ -44,7 +53,7 @@ class Net:
         self.read_addresses.append(address)
         await asyncio.sleep(0)
         said = self.pages.get(address, PageUnreadable("There is no such page."))
-        if isinstance(said, WebError):
+        if isinstance(said, LetheError):
             raise said
         return PageText(address, "", said)
 
@@ -118,6 +127,22 @@ async def test_each_page_is_read_once_and_a_short_or_unreadable_one_keeps_its_de
     assert net.read_addresses == ["https://a.example/x", "https://b.example"]
     assert [bool(one.text) for one in pages] == [True, False]
     assert pages[0].whole_text.text.startswith("Of A.\n\nThe keeper")
+
+
+async def test_a_short_page_is_kept_on_demand_if_it_says_more_than_its_description():
+    hits = [WebHit("A", "https://a.example/", "Of A."), WebHit("B", "https://b.example/", "All about the keepers.")]
+    net = Net(hits, {"https://a.example/": WORDS, "https://b.example/": "Menu."})
+
+    pages = await reader(net).read_hits(hits, "why", keep_short=True)
+
+    assert [one.text for one in pages] == [WORDS, ""]
+
+
+async def test_an_error_of_ours_while_pages_are_read_is_raised_as_it_is():
+    net = Net([WebHit("A", "https://a.example/")], {"https://a.example/": StorageError("The disk is full.")})
+
+    with pytest.raises(StorageError, match="full"):
+        await reader(net).search_and_read(["one"], "why")
 
 
 async def test_one_query_that_fails_harms_nothing_and_all_of_them_are_a_failure():

@@ -18,6 +18,7 @@ from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryInsertion, MemoryType
 from lethe_app.domain.persona import Weekday
 from lethe_app.domain.tools import CallOutcome, PermissionAnswer, Tool, ToolContext, ToolOutput, ToolResult, ToolSet
+from lethe_app.domain.web import PageText, WebHit
 from lethe_app.services.events import ToolPermissionRequested, ToolUsed, TurnEvent
 from lethe_app.services.memory.working_memory import session_namespace
 from lethe_app.services.prompting.tool_messages import parse_result
@@ -201,6 +202,24 @@ async def test_words_of_strangers_come_only_as_quotations(tmp_path: Path, echo_m
         ]
         assert entry.key in found.text
         assert entry.expires - entry.stored == timedelta(minutes=5)
+
+
+async def test_every_page_that_was_found_is_read(
+    tmp_path: Path, echo_model: Script, site: Site, monkeypatch: pytest.MonkeyPatch
+):
+    async def search(*_wanted: object) -> list[WebHit]:
+        return [WebHit(f"Page {number}", f"https://{number}.example/", "Brenn.") for number in range(8)]
+
+    async def read(address: str, _why: str) -> PageText:
+        return PageText(address, "", "Ada Holm built the lighthouse of Brenn.")
+
+    script = echo_model(call("web_search", query="lighthouse of Brenn"), "Ada Holm.", template=HERMES)
+    async with talking(tmp_path, script, **web(site)) as (services, session):
+        monkeypatch.setattr(services.web_gate, "search", search)
+        monkeypatch.setattr(services.web_gate, "read", read)
+        (found,), _asked, _played = await say(services, session, "Look it up.", PermissionAnswer.ALLOW)
+        assert len(await services.working_memory.entries_below(session.persona_id, session_namespace(session.guid))) == 8
+        assert "Ada Holm" in found.text
 
 
 async def test_what_lies_on_the_workbench_is_told_by_key_and_shown_on_demand(tmp_path: Path, echo_model: Script, site: Site):

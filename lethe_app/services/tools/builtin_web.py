@@ -47,7 +47,8 @@ class WebTools:
 
     async def search(self, context: ToolContext, arguments: WebSearchArguments) -> ToolOutput:
         reason = f"{context.persona} asked to search for it, and you allowed it."
-        pages = [found.whole_text for found in await self.web_reader.search_and_read([arguments.query], reason)]
+        hits = await self.web_gate.search(arguments.query, reason)
+        pages = [page.whole_text for page in await self.web_reader.read_hits(hits, reason, keep_short=True)]
         if not pages:
             raise WebError("Nothing was found.")
         quoter, parts = await self.web_reader.build_quoter(), []
