@@ -124,8 +124,8 @@ class BundleExporter(Controller):
 
 
 class FileImporter(Controller):
-    """Imports files that the user chooses, drops on the window or hands over by starting the program with them. Batches and
-    bundles, which have a dialog of their own, are imported one after the other, so that only one dialog is open at a time.
+    """Imports files that the user chooses, drops on the window or hands over by starting the program with them. Batches are
+    imported one after the other, so that only one of their dialogs is open at a time; so are bundles, which have other ones.
     """
 
     imported = Signal(str)
@@ -150,7 +150,7 @@ class FileImporter(Controller):
             import_files=self._tasks.create_callback(self.choose_files, key="import"),
             import_folder=self._tasks.create_callback(self.choose_folder, key="import"),
         )
-        self._import_lock = asyncio.Lock()
+        self._import_lock, self._bundle_lock = asyncio.Lock(), asyncio.Lock()
         self._accept_drops()
         self._watch_inbox()
 
@@ -230,7 +230,7 @@ class FileImporter(Controller):
         from lethe_app.ui.dialogs.bundles import BundleImportDialog  # noqa: PLC0415 - rarely needed
 
         bundles, transfers = self._bundles, self._file_transfers
-        async with self._import_lock:
+        async with self._bundle_lock:
             reading_dialog = TransferProgressDialog(self._window, self.tr("Reading “{file}”…").format(file=file.name))
             bundle = await run_with_progress(reading_dialog, transfers, lambda report: bundles.read_bundle(file, report))
             if bundle is None:

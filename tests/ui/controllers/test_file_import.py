@@ -14,9 +14,11 @@ from PySide6.QtWidgets import QLabel, QPushButton
 
 from lethe_app.interchange.cards import png
 from lethe_app.interchange.cards.card import read_card
+from lethe_app.ui.dialogs.bundle_parts import TransferProgressDialog
+from lethe_app.ui.dialogs.bundles import BundleImportDialog
 from lethe_app.ui.dialogs.import_preview import ImportPreviewDialog
 from tests.interchange.external_files import as_bytes, picture, v2_card
-from tests.ui.controllers.test_bundles import dropped, shown, visible
+from tests.ui.controllers.test_bundles import dropped, held_back, nerys, shown, visible
 from tests.ui.window_scene import opened, until
 
 pytestmark = pytest.mark.usefixtures("styled_app")
@@ -79,6 +81,22 @@ async def test_nothing_is_imported_by_cancel_and_everything_goes_by_undo(tmp_pat
         await until(lambda: not scene.window.windowTitle().startswith("Vera Lind"))
         assert await names() == before
         assert "Rock" not in [world.name for world in (await library.worlds()).values()]
+
+
+async def test_a_bundle_that_is_imported_in_the_background_holds_up_no_other_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    async with opened(tmp_path / "home") as scene:
+        may_import = held_back(monkeypatch, scene.services.bundles, "import_bundle")
+        scene.controller.file_importer.import_paths([nerys(tmp_path)])
+        (await shown(scene, BundleImportDialog)).accept()
+        progress = await shown(scene, TransferProgressDialog)
+        QTest.mouseClick(progress.primary, Qt.MouseButton.LeftButton)
+
+        scene.controller.file_importer.import_paths([vera(tmp_path)])
+        (await shown(scene, ImportPreviewDialog)).reject()
+        may_import.set()
+        await until(lambda: any("Nerys was imported" in toast.text for toast in scene.toasts))
 
 
 async def test_what_was_imported_before_is_left_out_until_a_copy_is_asked_for(tmp_path: Path):
