@@ -5,14 +5,18 @@ from __future__ import annotations
 import asyncio
 import re
 import time
+from collections.abc import AsyncGenerator
+from contextlib import suppress
 from uuid import UUID
 
 import pytest
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt
 from PySide6.QtTest import QTest
 
-from lethe_app.services.events import ModelLoading
+from lethe_app.services.events import Emit, ModelLoading, TurnEvent, stream_events
 from lethe_app.ui.chat.status_line import StatusLine
+from lethe_app.ui.controllers.conversation import replies as replies_module
+from lethe_app.ui.controllers.conversation import reply_state
 from tests.ui.other_reply import LONG, writing_elsewhere
 from tests.ui.window_scene import opened, until
 
@@ -237,3 +241,35 @@ async def test_a_reply_that_is_stopped_twice_is_shown_as_far_as_it_came(tmp_path
         assert len(scene.words[2]) > 40
         stored = await scene.services.sessions.page(scene.session.guid, 0, 9)
         assert [message.content for message in stored] == scene.words
+
+
+@pytest.mark.parametrize("engine_hangs", [True, False], ids=["engine", "turn"])
+async def test_a_reply_that_does_not_stop_holds_nobody_up(tmp_path, monkeypatch, *, engine_hangs: bool):
+    monkeypatch.setattr(reply_state, "STOP_SECONDS", 0.1)
+    monkeypatch.setattr(replies_module, "STOP_SECONDS", 0.1)
+    may_end = asyncio.Event()
+
+    async def hang(_emit: Emit) -> None:
+        while not may_end.is_set():
+            with suppress(asyncio.CancelledError):
+                await may_end.wait()
+
+    async def send(*_values: object, **_options: object) -> AsyncGenerator[TurnEvent]:
+        if not engine_hangs:
+            await hang(None)
+        async for event in stream_events(hang):
+            yield event
+
+    async with opened(tmp_path) as scene:
+        monkeypatch.setattr(scene.services.chat, "send", send)
+        scene.send("Speak.")
+        await until(lambda: scene.is_replying)
+        await asyncio.sleep(0.05)
+        if engine_hangs:
+            scene.controller.replies.stop_reply()
+            await until(lambda: not scene.is_replying)
+        else:
+            await asyncio.wait_for(scene.controller.replies.stop_all_replies(), 2)
+            assert scene.is_replying
+        may_end.set()
+        await until(lambda: not scene.is_replying)

@@ -18,7 +18,7 @@ from lethe_app.services.events import (
     TurnEvent,
 )
 from lethe_app.ui.controllers.controller import Controller
-from lethe_app.ui.controllers.conversation.reply_state import ReplyState, show_in_messages, show_in_status
+from lethe_app.ui.controllers.conversation.reply_state import STOP_SECONDS, ReplyState, show_in_messages, show_in_status
 from lethe_app.ui.core.accessibility import announce
 
 if TYPE_CHECKING:
@@ -148,14 +148,14 @@ class ReplyController(Controller):
             turn.cancel()
 
     async def stop_session_reply(self, session_id: UUID) -> None:
-        """Stop the reply of a session, on display or not, and wait until it is stored."""
+        """Stop the reply of a session, on display or not, and wait until it is stored, at most `STOP_SECONDS`."""
         turn = self._reply_states.get(session_id)
         if turn is not None and turn.task is not None:
             turn.cancel()
-            await asyncio.wait([turn.task])
+            await asyncio.wait([turn.task], timeout=STOP_SECONDS)
 
     async def stop_all_replies(self) -> None:
-        """Stop all replies and wait until they are stored."""
+        """Stop all replies and wait until they are stored, at most `STOP_SECONDS` for each."""
         for session_id in list(self._reply_states):
             await self.stop_session_reply(session_id)
 

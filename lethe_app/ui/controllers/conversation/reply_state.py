@@ -43,6 +43,10 @@ STATUS_ACTIVITIES: dict[type, str] = {
 """Events that the status line shows, with the activity that each belongs to: the seconds of one go on from event to event."""
 
 
+STOP_SECONDS = 5.0
+"""Time within which a turn that is stopped has to end; after it, its engine counts as one that does not answer."""
+
+
 class ReplyState:
     """Events of one turn, from the user's request on."""
 
@@ -89,11 +93,12 @@ class ReplyState:
         self._is_new_alternative = is_new_alternative
 
     def cancel(self) -> None:
-        """Stop the turn. It is cancelled only once: a second time it would no longer wait until the reply is stored, and show
-        an earlier state of it.
+        """Stop the turn. It is cancelled only once within `STOP_SECONDS`: a second time it no longer waits until the reply is
+        stored, and may show an earlier state of it.
         """
         if self.task is not None and not self.task.cancelling():
             self.task.cancel()
+            self.task.get_loop().call_later(STOP_SECONDS, self.task.cancel)
 
     def record_event(self, event: TurnEvent) -> None:
         """Record an event."""
