@@ -48,12 +48,12 @@ from lethe_app.services.memory.proactive import NOTES, ProactiveMemory
 from lethe_app.services.memory.recall import MemorySelection, RecallService, objections_key
 from lethe_app.services.memory.recall_context import RecallContexts
 from lethe_app.services.memory.recallers import (
+    ActiveRecaller,
     ConstantRecaller,
     DocumentRecaller,
     KeywordRecaller,
     LoreRecaller,
     SemanticRecaller,
-    StickyRecaller,
 )
 from lethe_app.services.memory.search import MemorySearch
 from lethe_app.services.memory.service import MemoryService
@@ -283,7 +283,7 @@ class CoreServices:
             SemanticRecaller(self.memory_search, self.preferences),
             DocumentRecaller(self.knowledge_base, self.untrusted_memories, self.preferences),
             ConstantRecaller(),
-            StickyRecaller(),
+            ActiveRecaller(),
             self.notebook_selector,
         )
         return MemorySelection(recallers, self.preferences)

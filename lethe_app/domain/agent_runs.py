@@ -20,7 +20,7 @@ class RunOutcome(StrEnum):
     NOTHING = "nothing"
     """The run completed but found nothing to do. It counts as done: it is not repeated before its next scheduled time."""
     GAVE_WAY = "gave_way"
-    """Interrupted because the user came back."""
+    """Interrupted because the user came back, or its time or tokens were used up."""
     STOPPED = "stopped"
     """Stopped by the user."""
     FAILED = "failed"

@@ -209,7 +209,7 @@ class NotePlacement(StrEnum):
 
 @dataclass(frozen=True)
 class PromptNote:
-    """Text inserted for this turn only: a memory, a world entry or a note."""
+    """Text inserted into the prompt beside the messages: a memory, a world entry or a note of the persona."""
 
     text: str
     role: str = "system"

@@ -1,4 +1,4 @@
-"""Files of other programs: the kind is recognised by content, and read as personas, worlds, conversations or presets."""
+"""Files of other programs: the kind is recognised by suffix and content; read as personas, worlds, chats or presets."""
 
 from __future__ import annotations
 

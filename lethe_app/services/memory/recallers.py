@@ -173,7 +173,7 @@ class ConstantRecaller:
         return RecallCandidates([*memories, *sessions])
 
 
-class StickyRecaller:
+class ActiveRecaller:
     """Recall memories, and entries found by meaning, that an earlier turn recalled and whose duration has not ended."""
 
     async def candidates(self, context: RecallContext, earlier: Sequence[RecallCandidates]) -> RecallCandidates:
