@@ -373,8 +373,10 @@ async def test_a_task_that_will_not_end_is_left_alone_with_empty_hands(
     looking = await underway(services)
     if not is_overdue:
         services.idleness.record_action()
-    await asyncio.wait_for(asyncio.shield(looking), 5)
-    may_end.set()
+    try:
+        await asyncio.wait_for(asyncio.shield(looking), 5)
+    finally:
+        may_end.set()
     await asyncio.sleep(0.05)
 
     (run,) = await kept_runs(services)
