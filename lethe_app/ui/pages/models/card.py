@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QCoreApplication
@@ -188,16 +189,19 @@ class ModelCard(CardColumn):
     def load_model(self, model: ModelFile) -> None:
         """Load a chat model, or use an embedding model for memory search, which can be undone."""
         if not model.is_embedding:
-            self._spawn(self._save_and_load(model), "load")
+            self._spawn(self.load_file(model.path), "load")
         elif not self._embedder_use.is_used(model):
             use_model, before = self._embedder_use.use_model, self._embedder_use.chosen_path
-            title = self.tr("using {name} for memory search").format(name=model.name)
-            self._run_undoable(title, partial(use_model, str(model.path)), partial(use_model, before))
+            self._run_undoable(
+                self.tr("using {name} for memory search").format(name=model.name),
+                partial(use_model, str(model.path)),
+                partial(use_model, before),
+            )
 
-    async def _save_and_load(self, model: ModelFile) -> None:
-        """Load a chat model with the settings that were typed just before."""
+    async def load_file(self, path: Path) -> None:
+        """Load the chat model of a file, with settings that were typed just before."""
         await self._saver.save()
-        await self._services.models.load(model.path)
+        await self._services.models.load(path)
 
     def refresh(self) -> None:
         """Show what can be done with the model now: an embedding model is only used for memory search or not, a chat model is

@@ -292,12 +292,12 @@ class ModelPage(ReloadingPage):
     def _use_download(self, path: Path) -> None:
         self.tabs.setCurrentIndex(0)
         self.table.select_row(path)  # its card shows the progress
-        self._spawn(self._services.models.load(path), "load")
+        self._spawn(self.card.load_file(path), "load")
 
     async def _pick_file(self) -> None:
         path = await ask_for_model_file(self._context.dialog_parent)
         if path is not None:
-            await self._services.models.load(path)
+            await self.card.load_file(path)
             await self.load()
             self.table.select_row(path)
 
