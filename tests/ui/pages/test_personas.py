@@ -203,7 +203,8 @@ async def test_every_field_tells_its_tokens_and_flags_what_means_nothing(tmp_pat
         assert note_beside(page, "tagline") == ""
 
 
-async def test_the_preview_is_what_the_model_would_read(tmp_path: Path):
+async def test_the_preview_is_what_the_model_would_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("lethe_app.llm.models.bundled.chat_model", lambda: None)
     async with opened(tmp_path) as scene:
         page = await editor(scene, "mira")
         bio_of(page).setFocus()
