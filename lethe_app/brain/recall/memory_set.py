@@ -21,25 +21,25 @@ class MemorySet(Sequence[MemoryUnit]):
     """Immutable sequence of the memories of one persona, newest first.
 
     Building it for tens of thousands of memories takes a tenth of a second, so do not build it on the main thread. With
-    45,000 memories the indexes reduced the longest step of a turn on the main thread from 264 to 36 ms.
+    45,000 memories the indexes reduced the longest step of a turn on the main thread from 264 to 36 ms. Hashing a UUID is slow,
+    so nothing below looks up every memory by its guid: copied dictionaries keep the hashes they have.
     """
 
     def __init__(self, memories: Iterable[MemoryUnit]) -> None:
         self.by_guid: Mapping[UUID, MemoryUnit] = {memory.guid: memory for memory in memories}
         self._order = tuple(self.by_guid)
-        # The groups hold guids, so that a set with other recall counters can share them.
-        self._groups: dict[MemoryGroup, list[UUID]] = {group: [] for group in get_args(MemoryGroup)}
+        self._groups: dict[MemoryGroup, dict[UUID, MemoryUnit]] = {group: {} for group in get_args(MemoryGroup)}
         for guid, memory in self.by_guid.items():
             if memory.insertion is MemoryInsertion.TRIGGER:
-                self._groups["triggers"].append(guid)
+                self._groups["triggers"][guid] = memory
             elif memory.insertion is MemoryInsertion.USER_RETURN:
-                self._groups["awaiting_return"].append(guid)
+                self._groups["awaiting_return"][guid] = memory
             elif memory.insertion in WAITING_INSERTIONS:
-                self._groups["waiting"].append(guid)
+                self._groups["waiting"][guid] = memory
             if memory.sticky or memory.filed_under:
-                self._groups["sticky_or_filed"].append(guid)
+                self._groups["sticky_or_filed"][guid] = memory
             if is_prunable(memory):
-                self._groups["prunable"].append(guid)
+                self._groups["prunable"][guid] = memory
 
     def __len__(self) -> int:
         return len(self._order)
@@ -58,11 +58,12 @@ class MemorySet(Sequence[MemoryUnit]):
 
     def in_group(self, group: MemoryGroup) -> list[MemoryUnit]:
         """Return the memories of a group, newest first."""
-        return [self.by_guid[guid] for guid in self._groups[group]]
+        return list(self._groups[group].values())
 
     def select(self, guids: Collection[UUID]) -> list[MemoryUnit]:
         """Return the memories of these guids that exist in the set, newest first."""
-        return [self.by_guid[guid] for guid in self._order if guid in guids] if guids else []
+        selected = {id(self.by_guid[guid]) for guid in guids if guid in self.by_guid}
+        return [memory for memory in self if id(memory) in selected]
 
     def differs_only_in_recalls(self, other: MemorySet) -> bool:
         """Return whether `other` has the same memories and differs at most in their recall counters. True only for sets
@@ -71,12 +72,14 @@ class MemorySet(Sequence[MemoryUnit]):
         return self._order is other._order
 
     def with_recalls(self, guids: Collection[UUID], moment: datetime) -> MemorySet:
-        """Return a set in which these memories count one more recall at `moment`. Order and groups are shared with this
-        set.
-        """
+        """Return a set in which these memories count one more recall at `moment`. The order is shared with this set."""
         updated = MemorySet(())
         recalled = {guid: count_recall(self.by_guid[guid], moment) for guid in guids if guid in self.by_guid}
-        updated.by_guid, updated._order, updated._groups = {**self.by_guid, **recalled}, self._order, self._groups
+        updated.by_guid, updated._order = {**self.by_guid, **recalled}, self._order
+        updated._groups = {
+            group: {**memories, **{guid: memory for guid, memory in recalled.items() if guid in memories}}
+            for group, memories in self._groups.items()
+        }
         return updated
 
     def with_changes(self, changed: Iterable[MemoryUnit], guids: Collection[UUID]) -> MemorySet:
@@ -95,10 +98,15 @@ class MemorySet(Sequence[MemoryUnit]):
 
     def exclude(self, guids: Collection[UUID]) -> MemorySet:
         """Return a set without the memories of these guids."""
-        remaining, removed = MemorySet(()), set(guids)
-        remaining.by_guid = {guid: memory for guid, memory in self.by_guid.items() if guid not in removed}
+        remaining = MemorySet(())
+        remaining.by_guid = _without(self.by_guid, guids)
         remaining._order = tuple(remaining.by_guid)
-        remaining._groups = {
-            group: [guid for guid in guids_of_group if guid not in removed] for group, guids_of_group in self._groups.items()
-        }
+        remaining._groups = {group: _without(memories, guids) for group, memories in self._groups.items()}
         return remaining
+
+
+def _without(memories: Mapping[UUID, MemoryUnit], guids: Collection[UUID]) -> dict[UUID, MemoryUnit]:
+    remaining = dict(memories)
+    for guid in guids:
+        remaining.pop(guid, None)
+    return remaining

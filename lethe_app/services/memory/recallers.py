@@ -116,11 +116,17 @@ class KeywordRecaller:
             context.in_view, context.summarised_sessions
         )
         sessions = [session for session in context.sessions if session.guid not in excluded]
-        triggers = [memory for memory in context.memories.in_group("triggers") if memory.guid not in excluded]
+        triggers = context.memories.in_group("triggers")
         if not sessions and not triggers:
             return RecallCandidates()
-        values = (triggers, sessions, context.window, context.turn)
-        scan = partial(self._pool.find_mentioned, *values, max_recalled=settings.keyword_max_entries)
+        scan = partial(
+            self._pool.find_mentioned,
+            (memory for memory in triggers if memory.guid not in excluded),  # filtered in the thread of the scan
+            sessions,
+            context.window,
+            context.turn,
+            max_recalled=settings.keyword_max_entries,
+        )
         async with self._one_at_a_time:  # the compiled keywords are one turn's at a time
             mentioned, blocked = await offload_if_large(len(context.memories) + len(sessions), scan)
         recalled = [
