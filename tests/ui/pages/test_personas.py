@@ -254,7 +254,7 @@ async def test_leaving_asks_and_each_answer_is_taken_at_its_word(tmp_path: Path)
         press(scene, Qt.Key.Key_Escape)
         dialog = await scene.dialog()
         assert isinstance(dialog, UnsavedChangesDialog)
-        QTest.keyClick(dialog, Qt.Key.Key_Escape)
+        QTest.mouseClick(dialog.stay_button, Qt.MouseButton.LeftButton)
         await until(lambda: not dialog.isVisible())
         assert page_of(scene) is page
         assert page.persona_name == "Mira of Harrow"

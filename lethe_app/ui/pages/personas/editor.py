@@ -384,12 +384,12 @@ class UnsavedChangesDialog(QuestionDialog):
     """Dialog about unsaved changes; Enter saves, Esc keeps editing. It is accepted with both other answers."""
 
     def __init__(self, parent: QWidget, name: str) -> None:
-        super().__init__(parent, QCoreApplication.translate("UnsavedChangesDialog", "Save changes?"), "")
+        tr = QCoreApplication.translate
+        super().__init__(parent, tr("UnsavedChangesDialog", "Save changes?"), tr("UnsavedChangesDialog", "Save"))
         self.is_discarding = False
         """Whether the changes are to be discarded instead of saved."""
         self.add_paragraph(self.tr("“{name}” has unsaved changes.").format(name=name))
         self.save_button, self.stay_button = self.primary, self.cancel
-        self.save_button.setText(self.tr("Save"))
         self.stay_button.setText(self.tr("Keep editing"))
         self.discard_button = create_dialog_button(self.tr("Discard changes"), "filled", self._discard)
         self.buttons.insertWidget(0, self.discard_button)
