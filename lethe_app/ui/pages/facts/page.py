@@ -190,6 +190,8 @@ class FactPage(RecordPage[ExtractedFact]):
     def show_field(self, key: Hashable, name: str, value: object) -> None:
         if self.detail.fact is not None and key == (self.persona_id, self.detail.fact.guid):
             self.detail.set_text(str(value))
+            fact = self.detail.fact
+            self.rows.replace_row(fact.model_copy(update={"fact": str(value).strip() or fact.fact}))
 
     async def store_fields(self, key: Hashable, values: Mapping[str, object]) -> None:
         assert isinstance(key, tuple)
