@@ -27,6 +27,7 @@ from lethe_app.ui.pages.personas.list import UserPersonasPage
 from lethe_app.ui.pages.personas.page import PersonaPage
 from lethe_app.ui.pages.personas.pictures import read_picture
 from lethe_app.ui.pages.settings.page import SettingsPage
+from lethe_app.ui.pages.trash.page import TrashPage
 from lethe_app.ui.pages.undo_commands import FieldChange
 from tests.speech.fake_engine import ADA, FakeEngine
 from tests.ui.form_fields import error_below, field_of, note_beside
@@ -319,6 +320,8 @@ async def test_a_shipped_persona_is_saved_beside_ours_and_can_become_ours_again(
 
         assert not scene.services.library.is_own("mira")
         assert await scene.services.library.persona("mira") == ours
+        trash = scene.open_page("trash", TrashPage)
+        await until(lambda: "Persona · earlier version" in trash.origin_label.text())
 
 
 async def test_going_back_to_what_is_saved_is_one_step_that_can_be_undone(tmp_path: Path):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from math import ceil
@@ -69,14 +69,18 @@ def item_title(item: Trashed) -> str:
     return plain_title or tr("Untitled")
 
 
-def format_origin(item: Trashed, names: Mapping[str, str]) -> str:
-    """Return the persona or conversation that the item belonged to."""
+def format_origin(item: Trashed, names: Mapping[str, str], existing: Collection[str]) -> str:
+    """Return the persona or conversation that the item belonged to; of the file of a persona in `existing`, that it was
+    replaced.
+    """
     name = names.get(item.persona_id, item.persona_id.capitalize())
     match item.kind:
         case TrashKind.CONVERSATION:
             return f"{name}, {format_message_count(item.count)}" if item.count else name
         case TrashKind.MESSAGE:
             return f"{name}, “{item.place}”" if item.place else name
+        case TrashKind.PERSONA | TrashKind.USER_PERSONA if item.stem in existing:
+            return tr("earlier version")
         case TrashKind.PERSONA if item.count:
             return format_count(item.count, tr("with {n} conversation"), tr("with {n} conversations"))
         case _:
@@ -109,6 +113,8 @@ class TrashPage(RecordPage[Trashed]):
         super().__init__(context, QCoreApplication.translate("TrashPage", "Trash"))
         self._trash, self._library = trash, library
         self._names: dict[str, str] = {}
+        self._existing: set[str] = set()
+        """Unique names of the personas that are not deleted."""
         self.hint = build_small_label("")
         kinds = [Chip[Trashed](kind, format_kind(kind), partial(_is_of_kind, kind)) for kind in TrashKind]
         self.build_list(
@@ -116,7 +122,7 @@ class TrashPage(RecordPage[Trashed]):
                 name=self.tr("Trash"),
                 columns=self._build_columns(),
                 key=attrgetter("key"),
-                search_text=lambda item: f"{item_title(item)} {format_origin(item, self._names)}",
+                search_text=lambda item: f"{item_title(item)} {format_origin(item, self._names, self._existing)}",
                 search_hint=self.tr("Search Trash"),
                 empty_text=self.tr("The Trash is empty. You can restore deleted items from here."),
                 filters=[ChipFilter(kinds, Checked.ANY, self)],
@@ -151,7 +157,7 @@ class TrashPage(RecordPage[Trashed]):
         return [
             Column(tr("Item"), item_title, width=0, min_width=220, icon=row_icon),
             Column(tr("Type"), lambda item: format_kind(item.kind), width=124, hides_at=4),
-            Column(tr("From"), lambda item: format_origin(item, self._names), width=190, hides_at=2),
+            Column(tr("From"), lambda item: format_origin(item, self._names, self._existing), width=190, hides_at=2),
             Column(tr("Deleted"), lambda item: format_date_time(item.when), by_date, width=176, hides_at=5),
             Column(tr("Expires"), time_left, by_date, width=122, hides_at=3),
             Column(tr("Size"), lambda one: format_bytes(one.size), attrgetter("size"), 100, hides_at=1, is_right_aligned=True),
@@ -180,6 +186,7 @@ class TrashPage(RecordPage[Trashed]):
     async def load_records(self) -> Sequence[Trashed]:
         items = await self._trash.list_items()
         existing = [*await self._library.personas(), *await self._library.user_personas()]
+        self._existing = {persona.unique_name for persona in existing}
         deleted_names = {item.stem: item.title for item in items if item.kind in {TrashKind.PERSONA, TrashKind.USER_PERSONA}}
         self._names = {**deleted_names, **{persona.unique_name: persona.name for persona in existing}}
         return items
@@ -193,7 +200,11 @@ class TrashPage(RecordPage[Trashed]):
         self.preview.setCurrentIndex(0 if record is None else 1)
         if record is not None:
             self.title_label.setText(item_title(record))
-            parts = (format_kind(record.kind), format_origin(record, self._names), format_date_time(record.when))
+            parts = (
+                format_kind(record.kind),
+                format_origin(record, self._names, self._existing),
+                format_date_time(record.when),
+            )
             self.origin_label.setText(" · ".join(filter(None, parts)))
             self.text_label.clear()
 
