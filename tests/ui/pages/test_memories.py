@@ -88,6 +88,13 @@ async def chosen(page: MemoryPage, memory: MemoryUnit) -> None:
     await until(lambda: page.detail.memory is not None and page.detail.memory.guid == memory.guid)
 
 
+async def write_new(page: MemoryPage, name: str) -> None:
+    """Add a memory and type its name."""
+    pressed(page, "New memory")
+    await until(lambda: page.focusWidget() is page.detail.form.field_widget("name"))
+    QTest.keyClicks(page.focusWidget(), name)
+
+
 async def test_words_and_chips_narrow_the_list(tmp_path: Path, script: Path):
     async with browsing(tmp_path / "home", script, *ALL) as (_scene, page):
         await until(page.kind_menu.isVisible)
@@ -363,9 +370,9 @@ async def test_outside_changes_are_shown_and_another_persona_has_its_own(tmp_pat
         assert other >= 0
         page.persona_selector.setCurrentIndex(other)
         await until(lambda: "Ines" not in names(page))
-        pressed(page, "New memory")
-        await until(lambda: names(page).count("New memory") == 1)
-        assert [memory.name for memory in await scene.services.memory.memories("edmund")] == ["New memory"]
+        await write_new(page, "The glove")
+        await until(lambda: not page.saver.unsaved_values(page.detail.memory.guid))
+        assert [memory.name for memory in await scene.services.memory.memories("edmund")] == ["The glove"]
 
 
 def test_a_conversation_that_nobody_summed_up_yet_is_not_called_empty():
@@ -434,15 +441,40 @@ async def test_a_word_of_no_end_widens_nothing(tmp_path: Path, script: Path):
 async def test_a_new_memory_in_which_nothing_was_entered_does_not_stay(tmp_path: Path, script: Path):
     async with browsing(tmp_path / "home", script, *ALL) as (scene, page):
         before = len(await scene.services.memory.memories("mira"))
-        pressed(page, "New memory")
-        await until(lambda: page.detail.memory is not None and page.detail.memory.name == "New memory")
-        await until(lambda: page.focusWidget() is page.detail.form.field_widget("name"))
-        assert page.detail.form.field_widget("name").selectedText() == "New memory"
+        await write_new(page, "")
+        assert names(page)[0] == ""
+        QTest.keyClick(page.table, Qt.Key.Key_Delete)
+        await until(lambda: "" not in names(page))
+        take_back(scene)
+        await until(lambda: "" in names(page))
 
         QTest.keyClick(page, Qt.Key.Key_Escape)
         await until(lambda: scene.page is None)
 
         assert len(await scene.services.memory.memories("mira")) == before
+        assert await scene.services.trash.list_items() == []
+
+
+async def test_a_new_memory_is_listed_by_its_first_words_undone_and_made_again(tmp_path: Path, script: Path):
+    async with browsing(tmp_path / "home", script, *ALL) as (scene, page):
+        await write_new(page, "")
+        QTest.keyClicks(page.detail.form.field_widget("content"), "Cow on the pier")
+        assert memory_title(page.rows.visible_rows[0]) == "Cow on the pier"
+        new = page.detail.memory
+        await until(lambda: not page.saver.unsaved_values(new.guid))
+        assert (await scene.services.memory_lists.load_memory(new.guid)).content == "Cow on the pier"
+        page.reload()
+        await until(lambda: len(page.rows.all_rows) == len(ALL) + 1)
+
+        page.undo_stack.undo()
+        page.undo_stack.undo()
+        await until(lambda: len(page.rows.all_rows) == len(ALL))
+        page.undo_stack.redo()
+        await until(lambda: page.detail.memory is not None and page.detail.memory.guid == new.guid)
+        page.undo_stack.redo()
+        await until(lambda: [memory_title(row) for row in page.rows.visible_rows].count("Cow on the pier") == 1)
+        await until(lambda: not page.saver.unsaved_values(new.guid))
+        assert (await scene.services.memory_lists.load_memory(new.guid)).content == "Cow on the pier"
 
 
 def test_a_recall_test_names_what_is_in_the_prompt_anyway(qtbot, theme):

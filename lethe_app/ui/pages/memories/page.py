@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Hashable, Mapping, Sequence
-from contextlib import suppress
 from operator import attrgetter
 from uuid import UUID, uuid4
 
@@ -13,7 +12,6 @@ from PySide6.QtWidgets import QWidget
 from lethe_app.domain.clock import now
 from lethe_app.domain.list_items import MemoryLine
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
-from lethe_app.errors import StorageError
 from lethe_app.services.memory.lookup import MemoryLookup
 from lethe_app.services.memory.service import MemoryService
 from lethe_app.services.preferences import Preferences
@@ -57,7 +55,8 @@ class MemoryPage(RecordPage[MemoryLine]):
         self._memory_service, self._lookup, self._memory_lists = memory, memory_lookup, memory_lists
         self._preferences = preferences
         self._distances: dict[str, float] = {}
-        self._blank_memories: list[MemoryUnit] = []
+        self._blank_memories: dict[UUID, tuple[str, MemoryUnit]] = {}
+        """Added memories in which nothing was entered yet, with the id of their persona; they are not stored."""
         self._awaits_test = False
         """True while the text that is being entered is a message for a recall test, which does not filter the list."""
         commands, detail_commands = self._build_commands()
@@ -164,21 +163,19 @@ class MemoryPage(RecordPage[MemoryLine]):
         if isinstance(route, MemoriesRoute) and route.memory is not None:
             self.go_to_record(route.persona_id, str(route.memory))
 
-    async def confirm_leave(self) -> bool:
-        """Store what was typed, and forget those of the added memories in which nothing was entered."""
-        await super().confirm_leave()
-        blank, self._blank_memories = self._blank_memories, []
-        for added in blank:
-            with suppress(StorageError):  # forgotten already
-                memory = await self._memory_lists.load_memory(added.guid)
-                if (memory.name, memory.content, memory.keywords_main) == (added.name, "", added.keywords_main):
-                    await self._memory_service.forget_memory(added.guid)
-        return True
-
     # The list
 
-    def load_batches(self) -> AsyncIterator[Lines]:
-        return self._memory_lists.list_memories(self.persona_id)
+    async def load_batches(self) -> AsyncIterator[Lines]:
+        persona_id = self.persona_id
+        blank = [self._with_unsaved(memory) for owner, memory in self._blank_memories.values() if owner == persona_id]
+        if blank:
+            yield [MemoryLine.from_memory(memory) for memory in reversed(blank)]
+        listed = {str(memory.guid) for memory in blank}
+        async for lines in self._memory_lists.list_memories(persona_id):
+            yield [line for line in lines if line.guid not in listed]  # one may be being stored now
+
+    def _with_unsaved(self, memory: MemoryUnit) -> MemoryUnit:
+        return memory.model_copy(update=self.saver.unsaved_values(memory.guid))
 
     def on_persona_chosen(self) -> None:
         for key in ("would recall", "memory distances"):  # of the persona before
@@ -309,15 +306,18 @@ class MemoryPage(RecordPage[MemoryLine]):
             self.detail.clear_selection()
 
     async def load_details(self, record: MemoryLine) -> tuple[MemoryUnit, str]:
-        memory = await self._memory_lists.load_memory(UUID(record.guid))
+        guid = UUID(record.guid)
+        if guid in self._blank_memories:
+            return self._blank_memories[guid][1], record.title
+        memory = await self._memory_lists.load_memory(guid)
         return memory, await self._memory_lists.title_of(memory)
 
     def show_details(self, _record: MemoryLine, details: tuple[MemoryUnit, str]) -> None:
-        memory, title = details
-        unsaved = self.saver.unsaved_values(memory.guid)  # somebody typed on while it was read
-        self.detail.show_memory(memory.model_copy(update=unsaved), title)
-        if unsaved:
-            self.rows.replace_row(MemoryLine.from_memory(memory.model_copy(update=unsaved)))
+        stored, title = details
+        memory = self._with_unsaved(stored)  # somebody typed on while it was read
+        self.detail.show_memory(memory, title)
+        if memory != stored:
+            self.rows.replace_row(MemoryLine.from_memory(memory))
 
     def focus_details(self) -> None:
         self.detail.focus_first_field()
@@ -341,32 +341,45 @@ class MemoryPage(RecordPage[MemoryLine]):
     async def store_fields(self, key: Hashable, values: Mapping[str, object]) -> None:
         """Store the changed fields only, because other fields may have been changed by others meanwhile."""
         assert isinstance(key, UUID)
-        memory = await self._memory_lists.load_memory(key)
-        await self._memory_service.edit(memory.model_copy(update=dict(values)))
+        if key not in self._blank_memories:
+            memory = await self._memory_lists.load_memory(key)
+            await self._memory_service.edit(memory.model_copy(update=dict(values)))
+            return
+        persona_id, blank = self._blank_memories[key]
+        memory = blank.model_copy(update=dict(values))
+        if memory != blank:
+            await self._memory_service.memorize(persona_id, memory, check=False)
+            del self._blank_memories[key]
 
     # Commands
 
     def add_memory(self) -> None:
-        """Add an empty memory and put the focus into its name field; it is forgotten again if nothing is entered."""
-        memory = MemoryUnit(name=self.tr("New memory"))
-        self._blank_memories.append(memory)
-        self._add_memory(memory, self.tr("adding a memory"), takes_focus=True)
+        """Add an empty memory and put the focus into its name field; it is stored once something is entered."""
+        memory, persona_id = MemoryUnit(), self.persona_id
+
+        async def redo_step() -> None:
+            self._blank_memories[memory.guid] = (persona_id, memory)
+            self.select_when_loaded(str(memory.guid), takes_focus=True)
+
+        async def undo_step() -> None:
+            if self._blank_memories.pop(memory.guid, None) is None:
+                await self._memory_service.forget_memory(memory.guid)
+
+        self.run_undoable(self.tr("adding a memory"), redo_step, undo_step)
 
     def _duplicate_memory(self) -> None:
         """Add a copy of the memory on display, with its recall count reset."""
         memory = self.detail.memory
         if memory is not None and memory.category is not MemoryType.CHAT_SESSION:
             copy = memory.model_copy(update={"guid": uuid4(), "trigger_count": 0, "last_trigger": now()})
-            self._add_memory(copy, self.tr("duplicating “{name}”").format(name=memory.name))
+            persona_id, service = self.persona_id, self._memory_service
 
-    def _add_memory(self, memory: MemoryUnit, title: str, *, takes_focus: bool = False) -> None:
-        persona_id, service = self.persona_id, self._memory_service
+            async def redo_step() -> None:
+                await service.memorize(persona_id, copy, check=False)
+                self.select_when_loaded(str(copy.guid))
 
-        async def redo_step() -> None:
-            await service.memorize(persona_id, memory, check=False)
-            self.select_when_loaded(str(memory.guid), takes_focus=takes_focus)
-
-        self.run_undoable(title, redo_step, lambda: service.forget_memory(memory.guid))
+            title = self.tr("duplicating “{name}”").format(name=memory.name)
+            self.run_undoable(title, redo_step, lambda: service.forget_memory(copy.guid))
 
     def _forget_memories(self, lines: Lines) -> None:
         """Move memories to the trash. Conversations are skipped, as they are deleted on their own page."""
@@ -377,14 +390,21 @@ class MemoryPage(RecordPage[MemoryLine]):
             f"“{truncate_text(memory_title(memories[0]), 60)}”" if is_one else self.tr("{n} memories").format(n=len(memories))
         )
 
+        blank = dict[UUID, tuple[str, MemoryUnit]]()
+
+        async def redo_step() -> None:
+            blank.update({guid: self._blank_memories.pop(guid) for guid in guids if guid in self._blank_memories})
+            await lists.forget_memories(persona_id, [guid for guid in guids if guid not in blank])
+
         async def undo_step() -> None:
+            self._blank_memories.update(blank)
             await lists.restore_memories(persona_id, guids)
             self.select_when_loaded(memories[0].guid)
 
         notice = self.tr("{name} was forgotten.") if is_one else self.tr("{name} were forgotten.")
         self.run_undoable(
             self.tr("forgetting {name}").format(name=name),
-            lambda: lists.forget_memories(persona_id, guids),
+            redo_step,
             undo_step,
             notice.format(name=name),
         )
