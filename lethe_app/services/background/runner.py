@@ -91,7 +91,7 @@ GRACE = 2.0
 """Seconds to wait for a task after its cancellation. Its context is then disabled, and the task is no longer waited for."""
 NOTHING_TO_DO = "There was nothing to do."
 UNMET_NEED_MESSAGES = {
-    TaskRequirement.MODEL: "The task needs a model that has passed the self-test.",
+    TaskRequirement.MODEL: "The task needs a model that has passed the quality test.",
     TaskRequirement.FACTS: "The task needs a model that is qualified for facts.",
     TaskRequirement.WEB: "The task needs internet search, which can be allowed in the settings.",
 }

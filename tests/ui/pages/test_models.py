@@ -14,7 +14,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QSpinBox
 
+from lethe_app.agents.task import TaskRequirement
 from lethe_app.config.options import ModelChoices
+from lethe_app.domain.agent_runs import PlannedTask
 from lethe_app.domain.model import ModelFile, RemoteModel
 from lethe_app.llm.models import bundled
 from lethe_app.paths import Paths
@@ -23,9 +25,10 @@ from lethe_app.services.extraction.qualification import QualificationResult, key
 from lethe_app.services.indexing.embedder import embedder_id_of
 from lethe_app.services.models.recommendation import DownloadAssessment, FitLevel
 from lethe_app.ui.core.labels.models import format_trust
+from lethe_app.ui.pages.activity.labels import format_due
 from lethe_app.ui.pages.models.card import ModelEntry
 from lethe_app.ui.pages.models.downloads import DownloadOffer
-from lethe_app.ui.pages.models.labels import format_prompt_format
+from lethe_app.ui.pages.models.labels import format_prompt_format, format_qualification
 from lethe_app.ui.pages.models.page import ModelPage
 from lethe_app.ui.widgets.form import Form
 from tests.llm.gguf_factory import chat_settings, write_model
@@ -332,6 +335,12 @@ async def test_a_model_that_did_not_pass_is_trusted_by_a_click_and_no_longer_whe
 )
 def test_each_verdict_has_its_own_words(facts: bool, summaries: bool, words: str):
     assert words in format_trust(verdict(0.9, may_write_facts=facts, may_write_summaries=summaries))
+
+
+def test_the_plan_of_tasks_speaks_of_the_same_test():
+    waiting = PlannedTask("week", "Week", "", None, missing=TaskRequirement.MODEL)
+    for words in (format_qualification(None), format_due(waiting, is_on=True)):
+        assert "quality test" in words
 
 
 async def test_memories_are_found_with_the_embedding_model_that_is_chosen_here(tmp_path: Path):

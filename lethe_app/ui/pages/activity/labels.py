@@ -65,8 +65,8 @@ def format_due(task: PlannedTask, *, is_on: bool) -> str:
     """Return when a task runs next, or what it lacks; `is_on` is whether the persona has background activity."""
     if task.missing:
         return {
-            "model": _tr("needs a more capable model"),
-            "facts": _tr("needs a more capable model"),
+            "model": _tr("needs a model that has passed the quality test"),
+            "facts": _tr("needs a model that has passed the quality test"),
             "web": _tr("needs internet search"),
         }[task.missing]
     if task.due is None:

@@ -20,7 +20,10 @@ def _tr(text: str) -> str:
 def format_qualification(verdict: QualificationResult | None) -> str:
     """Return what a chat model may write into memory, with its score in the quality test; None means not tested yet."""
     if verdict is None:
-        return _tr("Not tested yet. When Lethe is idle, a quality test decides whether the model may write memories.")
+        return _tr(
+            "Not tested yet. When Lethe is idle, a quality test decides whether the model may write memories and run "
+            "background tasks."
+        )
     percent = QLocale().toString(round(verdict.facts * 100))
     score_text = _tr("In the quality test, {percent} % of its facts were correct.").format(percent=percent)
     return f"{format_trust(verdict)} {score_text}"
