@@ -218,6 +218,7 @@ def chances(page: PresetPage) -> dict[str, float]:
 async def test_without_a_model_an_example_moves_with_the_numbers_and_says_that_it_is_one(tmp_path: Path):
     async with opened(tmp_path) as scene:
         page = await preset_page(scene, "deterministic")
+        await until(lambda: page.sampler_preview.count_label.text() == "Computing the next token…")
         await until(lambda: "Example predictions" in page.sampler_preview.source_label.text())
         await until(lambda: chances(page).get("the") == 1)
         assert not page.sampler_preview.generate_button.isEnabled()

@@ -69,6 +69,7 @@ class ProbabilityChart(QWidget):
         self.rows = [*listed[:MAX_BARS], (tr("other tokens"), others_before, others_after)] if listed else []
         descriptions = (f"{word} {format_percent(now)}" for word, _before, now in self.rows)
         self.setAccessibleDescription(", ".join(descriptions))
+        self.setVisible(bool(self.rows))
         self.updateGeometry()
         self.update()
 
@@ -182,6 +183,7 @@ class SamplerPreview(CardColumn):
             self.generate_button,
         ):
             self.add_widget(widget)
+        self.bars.hide()
         for number, label in enumerate(self.continuation_labels, 1):
             label.setAccessibleName(self.tr("Continuation {number}").format(number=number))
             label.hide()
@@ -221,7 +223,13 @@ class SamplerPreview(CardColumn):
         self.generate_button.setEnabled(is_ready and bool(text.strip()))
         if is_ready and not text.strip():
             return
-        next_words = await self._trial_service.predict_next_words(text)
+        if not self.bars.rows:
+            self.count_label.setText(self.tr("Computing the next token…"))
+        try:
+            next_words = await self._trial_service.predict_next_words(text)
+        except ModelError as error:
+            self._show_failure(error)
+            return
         if not next_words.words:
             self._query_timer.start()  # the conversation came first
             return
@@ -240,10 +248,7 @@ class SamplerPreview(CardColumn):
         try:
             steps = await self._trial_service.preview_sampling(preset, next_words)
         except ModelError as error:
-            nothing = SamplingStep("", (), 0.0, 0)
-            self.bars.show_probabilities(NextWords(()), nothing, nothing)
-            self.count_label.setText(self.tr("The effect cannot be shown: {reason}").format(reason=error.message))
-            self.steps_label.hide()
+            self._show_failure(error)
             return
         self.bars.show_probabilities(next_words, steps[0], steps[-1])
         self.count_label.setText(
@@ -256,6 +261,12 @@ class SamplerPreview(CardColumn):
         for label, text in ((self.steps_label, format_steps(steps)), (self.omitted_label, format_omitted_samplers(preset))):
             label.setText(text)
             label.setVisible(bool(text))
+
+    def _show_failure(self, error: ModelError) -> None:
+        nothing = SamplingStep("", (), 0.0, 0)
+        self.bars.show_probabilities(NextWords(()), nothing, nothing)
+        self.count_label.setText(self.tr("The effect cannot be shown: {reason}").format(reason=error.message))
+        self.steps_label.hide()
 
     # Continuations.
 
