@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QDialog, QLabel, QPushButton, QRadioButton
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact, MadeBy
+from lethe_app.ui.core.labels.dates import format_date
 from lethe_app.ui.core.routes import FactsRoute
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog
 from lethe_app.ui.pages.facts.detail import SourceButton
@@ -124,6 +125,7 @@ async def test_a_source_leads_to_the_message(tmp_path: Path, script: Path):
         await until(lambda: any(source in button.accessibleName() for button in page.findChildren(SourceButton)))
         button = next(button for button in page.findChildren(SourceButton) if source in button.accessibleName())
         assert "The bees" in button.accessibleName()
+        assert button.text().splitlines()[-1].startswith(format_date(BEFORE.timestamp()))
         QTest.mouseClick(button, Qt.MouseButton.LeftButton)
         await until(lambda: scene.page is None and "I keep bees, you know." in scene.words)
 

@@ -128,9 +128,8 @@ class FactDetail(DetailPane):
     def _build_source_button(self, source: FactSource) -> QPushButton:
         title = format_session_title(source.title)
         first_line = f"{source.speaker}: {quote_message(source.text)}" if source.text else title
-        second_line = (
-            f"{title}, {format_date(source.when.timestamp())}" if source.text else format_date(source.when.timestamp())
-        )
+        when = format_date(source.when.timestamp())
+        second_line = f"{when}, {title}" if source.text else when  # a long title is cut, the date is not
         button = SourceButton(first_line, second_line)
         button.clicked.connect(lambda: self.source_requested.emit(source))
         return button
