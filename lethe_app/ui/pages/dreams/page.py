@@ -126,7 +126,7 @@ class DreamPage(RecordPage[DreamRow]):
 
         return [
             Column(tr("Action"), attrgetter("action"), width=104, hides_at=3, is_optional=True),
-            Column(tr("Text"), attrgetter("text"), width=0, min_width=180, colour=text_colour),
+            Column(tr("Memory or reply"), attrgetter("text"), width=0, min_width=180, colour=text_colour),
             Column(tr("Status"), status, width=130, hides_at=1, is_optional=True),
             Column(tr("Your feedback"), attrgetter("feedback"), width=260, hides_at=4, is_optional=True),
             Column(tr("Date"), lambda row: format_relative_date(row.at), attrgetter("at"), 96, hides_at=2),
