@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from math import ceil
@@ -47,6 +47,7 @@ KINDS: dict[TrashKind, tuple[str, str]] = {
     TrashKind.FILE: (str(QT_TRANSLATE_NOOP("Trash", "Damaged file")), "folder"),
 }
 """Title and icon of each kind of item."""
+PERSONA_KINDS = frozenset({TrashKind.PERSONA, TrashKind.USER_PERSONA})
 MIN_WIDTH, WIDTH = 260, 400
 """Minimum and initial width of the preview in pixels."""
 EMPHASIS = re.compile(r"\*+(\S(?:[^*\n]*\S)?)\*+")
@@ -69,18 +70,14 @@ def item_title(item: Trashed) -> str:
     return plain_title or tr("Untitled")
 
 
-def format_origin(item: Trashed, names: Mapping[str, str], existing: Collection[str]) -> str:
-    """Return the persona or conversation that the item belonged to; of the file of a persona in `existing`, that it was
-    replaced.
-    """
+def format_origin(item: Trashed, names: Mapping[str, str]) -> str:
+    """Return the persona or conversation that the item belonged to."""
     name = names.get(item.persona_id, item.persona_id.capitalize())
     match item.kind:
         case TrashKind.CONVERSATION:
             return f"{name}, {format_message_count(item.count)}" if item.count else name
         case TrashKind.MESSAGE:
             return f"{name}, “{item.place}”" if item.place else name
-        case TrashKind.PERSONA | TrashKind.USER_PERSONA if item.stem in existing:
-            return tr("earlier version")
         case TrashKind.PERSONA if item.count:
             return format_count(item.count, tr("with {n} conversation"), tr("with {n} conversations"))
         case _:
@@ -113,8 +110,7 @@ class TrashPage(RecordPage[Trashed]):
         super().__init__(context, QCoreApplication.translate("TrashPage", "Trash"))
         self._trash, self._library = trash, library
         self._names: dict[str, str] = {}
-        self._existing: set[str] = set()
-        """Unique names of the personas that are not deleted."""
+        self._existing_personas: set[str] = set()
         self.hint = build_small_label("")
         kinds = [Chip[Trashed](kind, format_kind(kind), partial(_is_of_kind, kind)) for kind in TrashKind]
         self.build_list(
@@ -122,7 +118,7 @@ class TrashPage(RecordPage[Trashed]):
                 name=self.tr("Trash"),
                 columns=self._build_columns(),
                 key=attrgetter("key"),
-                search_text=lambda item: f"{item_title(item)} {format_origin(item, self._names, self._existing)}",
+                search_text=lambda item: f"{item_title(item)} {format_origin(item, self._names)}",
                 search_hint=self.tr("Search Trash"),
                 empty_text=self.tr("The Trash is empty. You can restore deleted items from here."),
                 filters=[ChipFilter(kinds, Checked.ANY, self)],
@@ -156,8 +152,8 @@ class TrashPage(RecordPage[Trashed]):
         by_date, tr = attrgetter("when"), self.tr
         return [
             Column(tr("Item"), item_title, width=0, min_width=220, icon=row_icon),
-            Column(tr("Type"), lambda item: format_kind(item.kind), width=124, hides_at=4),
-            Column(tr("From"), lambda item: format_origin(item, self._names, self._existing), width=190, hides_at=2),
+            Column(tr("Type"), self._format_type, width=124, hides_at=4),
+            Column(tr("From"), lambda item: format_origin(item, self._names), width=190, hides_at=2),
             Column(tr("Deleted"), lambda item: format_date_time(item.when), by_date, width=176, hides_at=5),
             Column(tr("Expires"), time_left, by_date, width=122, hides_at=3),
             Column(tr("Size"), lambda one: format_bytes(one.size), attrgetter("size"), 100, hides_at=1, is_right_aligned=True),
@@ -167,16 +163,20 @@ class TrashPage(RecordPage[Trashed]):
         return [
             RecordCommand(self.tr("Restore"), self._restore, (Key.OPEN,), in_head=True, icon="undo", is_primary=True),
             RecordCommand(
-                self.tr("Delete permanently…"), self._erase, (Key.DELETE,), in_head=True, confirm=self._confirm_erasure
+                self.tr("Delete permanently…"), self._trash.erase, (Key.DELETE,), in_head=True, confirm=self._confirm_erasure
             ),
             RecordCommand(
                 self.tr("Empty Trash…"),
-                lambda _items: self._erase(self.rows.all_rows),
+                lambda _items: self._trash.erase(list(self.rows.all_rows)),
                 minimum=0,
                 in_head=True,
                 confirm=lambda _items: self._confirm_erasure(self.rows.all_rows, is_all=True),
             ),
         ]
+
+    def _format_type(self, item: Trashed) -> str:
+        is_replaced = item.kind in PERSONA_KINDS and item.stem in self._existing_personas
+        return self.tr("Earlier version") if is_replaced else format_kind(item.kind)
 
     def first_focus_widget(self) -> QWidget:
         return self.table if self.rows.row_total else self.search
@@ -186,8 +186,8 @@ class TrashPage(RecordPage[Trashed]):
     async def load_records(self) -> Sequence[Trashed]:
         items = await self._trash.list_items()
         existing = [*await self._library.personas(), *await self._library.user_personas()]
-        self._existing = {persona.unique_name for persona in existing}
-        deleted_names = {item.stem: item.title for item in items if item.kind in {TrashKind.PERSONA, TrashKind.USER_PERSONA}}
+        self._existing_personas = {persona.unique_name for persona in existing}
+        deleted_names = {item.stem: item.title for item in items if item.kind in PERSONA_KINDS}
         self._names = {**deleted_names, **{persona.unique_name: persona.name for persona in existing}}
         return items
 
@@ -201,8 +201,8 @@ class TrashPage(RecordPage[Trashed]):
         if record is not None:
             self.title_label.setText(item_title(record))
             parts = (
-                format_kind(record.kind),
-                format_origin(record, self._names, self._existing),
+                self._format_type(record),
+                format_origin(record, self._names),
                 format_date_time(record.when),
             )
             self.origin_label.setText(" · ".join(filter(None, parts)))
@@ -244,9 +244,6 @@ class TrashPage(RecordPage[Trashed]):
             self._context.notifier.notify(
                 notice if len(items) == 1 else self.tr("{n} items were restored.").format(n=restored_count)
             )
-
-    async def _erase(self, items: Sequence[Trashed]) -> None:
-        await self._trash.erase(list(items))
 
     def _confirm_erasure(self, items: Sequence[Trashed], *, is_all: bool = False) -> ConfirmDialog:
         """Ask whether items are to be deleted permanently; `is_all` says that they are all there are."""
