@@ -278,7 +278,6 @@ async def model_menu(studio: Studio) -> None:
         scene.controller.model_controller.open_menu()
         await until(lambda: open_menu(scene), PATIENCE)
         menu = open_menu(scene)
-        assert menu is not None
         await calm(scene)
         picture = scene.window.grab()
         painter = QPainter(picture)

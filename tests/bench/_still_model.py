@@ -202,7 +202,6 @@ class Watched(ModelClient):
         self._still = None
 
     def _note(self, call: Call) -> None:
-        assert self._still is not None
         assert call.usage.reason is not StopReason.STOPPED or call.reply is not None, "reading ahead was interrupted"
         self.counted.append(self._still.read(call.prompt, call.wishes).evaluated_tokens)
         if call.reply is not None:

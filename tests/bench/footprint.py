@@ -114,7 +114,6 @@ async def evening(runner: WindowRunner, window: MainWindow, services: AppService
     """Hold the evening in the running program and measure."""
     await wait_for(lambda: isinstance(services.models.state, ModelReady))
     controller = runner._controller
-    assert controller is not None
     field, messages = window.chat.composer.draft_field, controller.messages
 
     async def say(text: str) -> None:

@@ -125,7 +125,6 @@ def test_an_archive_is_read_with_its_icon_and_book_also_behind_a_picture(before:
 
     read = read_card(archive(members, before), "vera.charx")
 
-    assert read.world is not None
     assert (read.world.name, len(read.world.entries), read.picture) == ("Rock", 1, picture(12))
     assert [(note.kind, note.values) for note in read.notes if note.kind is NoteKind.REMOTE_ASSET] == [
         (NoteKind.REMOTE_ASSET, {"host": "example.org"})
@@ -214,7 +213,6 @@ def test_other_formats_of_characters_are_read():
     assert second.persona.first_messages == ["Hey.", "Hi."]
     assert (third.persona.bio, third.persona.first_messages) == ("{{char}} is tall", ["Hey, {{user}}.", "Hi."])
     assert third.persona.example_dialogs == ["{{user}}: a"]
-    assert third.world is not None
     assert third.world.entries[0].keywords_main == ["a", "b"]
     assert third.picture == picture()
 
@@ -305,7 +303,6 @@ def test_a_character_of_agnai_has_all_it_says():
     assert persona.first_messages == ["Hi.", "Hello, again."]
     assert persona.example_dialogs == ["Aiva: Yes."]
     assert persona.creator_notes == "By Ann."
-    assert card.world is not None
     assert [(entry.keywords_main, entry.content, entry.order) for entry in card.world.entries] == [(["k"], "Text.", 6)]
     assert "voice" in json.dumps(persona.original)
 

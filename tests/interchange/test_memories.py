@@ -19,7 +19,6 @@ LAMP = lethe_memory()
 def test_every_field_of_a_memory_has_its_place(values: object):
     found = read_external_file(json.dumps(values).encode(), "/x/Vera Lind.brain").memories
 
-    assert found is not None
     assert found.persona_name == "Vera Lind"
     (memory,) = found.memories
     assert memory == MemoryUnit(
@@ -55,7 +54,6 @@ def test_what_is_no_memory_here_is_named():
 
     found = read_external_file(json.dumps(values).encode(), "vera.brain")
 
-    assert found.memories is not None
     (memory,) = found.memories.memories
     assert (memory.category, memory.insertion) == (MemoryType.GENERAL, MemoryInsertion.TRIGGER)
     assert [(note.kind, note.location) for note in found.notes if note.kind is not NoteKind.CONVERTED] == [

@@ -119,7 +119,6 @@ class Desktop:
 
     def close(self) -> int:
         """Ctrl+Q, as a person would; the exit code."""
-        assert self._process is not None
         self.press("ctrl+q")
         return self._process.wait(PATIENCE)
 

@@ -14,8 +14,6 @@ ROOT = Path(__file__).parents[2]
 def data() -> dict[str, str]:
     """Folder in the bundle by file or folder of this checkout."""
     spec = importlib.util.spec_from_file_location("contents_under_test", ROOT / "packaging" / "contents.py")
-    assert spec is not None
-    assert spec.loader is not None
     contents = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(contents)
     return {

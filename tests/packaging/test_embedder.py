@@ -21,8 +21,6 @@ SCRIPT = Path(__file__).parents[2] / "packaging" / "embedder.py"
 def converter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """The script, with the weights in a folder of its own."""
     spec = importlib.util.spec_from_file_location("embedder_under_test", SCRIPT)
-    assert spec is not None
-    assert spec.loader is not None
     script = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(script)
     source = embedder_folder()

@@ -28,8 +28,6 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the stand-in fo
 def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """The script, in a project of its own whose environment holds a stand-in for Python."""
     spec = importlib.util.spec_from_file_location("install_under_test", SCRIPT)
-    assert spec is not None
-    assert spec.loader is not None
     script = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(script)
     binaries = tmp_path / ".venv" / "bin"

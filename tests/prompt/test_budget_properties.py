@@ -61,7 +61,6 @@ class Starter:
         source = read_header(path, arrays=set(), tensors=False).text("tokenizer.chat_template")
         self.template = ChatTemplate(source, moment=MOMENT, bos="<|im_start|>", eos="<|im_end|>")
         counter = TokenCounter.for_model(path)
-        assert counter is not None
         self._count = cache(counter.count)
 
     async def __call__(self, asked: list[str]) -> list[int]:

@@ -14,7 +14,6 @@ from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import Alternative, ChatSession, Message, PartState, Role, SessionPart
 from lethe_app.domain.clock import now
 from lethe_app.paths import Paths
-from lethe_app.services.events import ModelReady
 from lethe_app.services.extraction.qualification import QualificationResult, key_of
 from lethe_app.services.sessions.archive_parts import ORDER
 from lethe_app.storage.chats.archive_jobs import ArchiveJobs
@@ -128,7 +127,6 @@ async def load_script(services: AppServices, script: Path, *, name: str = "good"
 def qualify(services: AppServices, *, facts: bool = True) -> None:
     """Believe the loaded model, as if it had passed the self-test."""
     state = services.models.state
-    assert isinstance(state, ModelReady)
     services.qualification._known[key_of(state.model)] = QualificationResult(
         model=state.model.file.name, facts=1.0, may_write_facts=facts, may_write_summaries=True, checked=now(), detail=""
     )
@@ -137,7 +135,6 @@ def qualify(services: AppServices, *, facts: bool = True) -> None:
 async def again(services: AppServices) -> None:
     """What happens in the background when a model was loaded: what only rules have made is made anew."""
     verdict = services.qualification.verdict
-    assert verdict is not None
     trusted_with = [
         part for part in SessionPart if (verdict.may_write_facts if part is SessionPart.FACTS else verdict.may_write_summaries)
     ]

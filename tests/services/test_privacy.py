@@ -151,7 +151,6 @@ async def test_the_memory_panel_still_names_what_was_recalled_without_retrieved_
 
     sources = await talk.services.reply_sources.sources_of(turn.reply.id)
 
-    assert sources is not None
     assert any(memory.text == "Ines sails a boat called the Heron." for memory in sources.recalled)
 
 

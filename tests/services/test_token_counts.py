@@ -79,5 +79,4 @@ async def test_a_count_under_way_while_the_model_changes_is_not_taken_for_the_ne
 async def test_the_starter_model_is_counted_in_this_process_as_it_counts_itself(starter_model: Path):
     counter = TokenCounter.for_model(starter_model)
 
-    assert counter is not None
     assert counter.count(WORDS) == len(WORDS.split()) + 1

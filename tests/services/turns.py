@@ -22,7 +22,6 @@ from lethe_app.domain.worldinfo import World
 from lethe_app.services.events import (
     MemoriesRecalled,
     MessageStored,
-    ModelReady,
     NoteAdded,
     ReplyFinished,
     SessionReplaced,
@@ -81,7 +80,6 @@ async def say(services: AppServices, session: ChatSession, text: str) -> TurnOut
 async def prompt_of(services: AppServices, session: ChatSession, outcome: TurnOutcome) -> str:
     """What the model was shown in that turn."""
     state = services.models.state
-    assert isinstance(state, ModelReady)
     turn = await services.turn_loader.load(session.guid, state.model, outcome.reply)
     tools = await services.tool_turns.build_tool_prompt(turn.participants.persona, state.model)
     prompt = await services.prompt_assembler.build(turn, state.model, outcome.memory, tools=tools)

@@ -62,7 +62,6 @@ async def test_a_backup_has_all_messages_so_far_and_is_one_file(database: Databa
     copy = await back_up(database.path)
     await add_message(database, "second")
 
-    assert copy is not None
     assert titles_in(copy) == ["first"]
     assert files(backup_folder(database.path)) == [copy.name]
     (listed,) = list_backups(backup_folder(database.path))
@@ -114,7 +113,6 @@ async def test_a_damaged_database_is_reported_and_no_backup_is_deleted(path: Pat
         await back_up(path, keep=1, moment=in_days(1))
 
     await database.close()
-    assert copy is not None
     assert files(backup_folder(path)) == [copy.name]
     assert len(titles_in(copy)) == 60
 
@@ -193,7 +191,6 @@ async def test_a_damaged_database_can_be_replaced_by_its_backup(path: Path):
     database = await Database.open(path)
     assert await titles(database) == ["first"]
     await database.close()
-    assert aside is not None
     assert list(aside.parent.iterdir()) == [aside]
 
 
@@ -232,7 +229,6 @@ async def test_a_damaged_too_new_or_missing_backup_replaces_nothing(path: Path):
     database = await Database.open(path)
     await add_message(database, "first")
     copy = await back_up(path)
-    assert copy is not None
     await database.close()
     newer, gone = copy.with_name("newer.sqlite3"), copy.with_name("gone.sqlite3")
     shutil.copyfile(copy, newer)

@@ -94,7 +94,6 @@ def test_a_receipt_becomes_data():
     )
     (cut,) = made.receipt.shares[1].cuts
     assert (cut.kind, cut.lost, cut.total, cut.share, cut.no_space) == (CutReason.CAPPED, 2, 4, 0.2, 1)
-    assert made.cost is not None
     assert (made.cost.reason, made.cost.part) == (CacheMiss.PART, "persona")
 
 

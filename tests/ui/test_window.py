@@ -158,7 +158,6 @@ async def test_f2_in_the_message_box_renames_the_conversation_and_sends_nothing(
 
         QTest.keyClick(scene.draft, Qt.Key.Key_F2)
         field = scene.window.sidebar.session_list.findChild(QLineEdit)
-        assert field is not None
         field.selectAll()
         QTest.keyClicks(field, "First night")
         QTest.keyClick(field, Qt.Key.Key_Return)

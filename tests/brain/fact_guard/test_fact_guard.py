@@ -68,7 +68,6 @@ def test_a_quotation_on_the_wrong_line_is_found_where_it_stands():
     found = checked(case)
 
     assert found.support is SupportLevel.FULL
-    assert found.quotation is not None
     assert found.quotation.message_index == 0
 
 
@@ -93,7 +92,6 @@ def test_what_is_said_in_character_is_known_as_such():
         )
     )
 
-    assert found.quotation is not None
     assert found.quotation.in_story
 
 

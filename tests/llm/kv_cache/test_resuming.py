@@ -223,7 +223,6 @@ def test_a_file_that_only_pretends_to_be_of_this_model_leaves_it_whole(open_engi
     engine = open_engine()
     reading(engine, TOLD, place)
     mark = engine._chat_context._cache.capture_state()  # type: ignore[union-attr]
-    assert mark is not None
     forged = replace(mark, data=mark.data[: len(mark.data) // 2])
     engine._state_store.save(place, forged, 0)  # type: ignore[union-attr]
     engine._state_store.wait_until_written(lambda: False)  # type: ignore[union-attr]

@@ -214,7 +214,6 @@ async def test_a_file_older_than_storage_is_brought_up_to_date(
 async def test_a_graph_that_was_cut_short_is_finished(passages: Passages, folder: Path, place: GraphLocation):
     await filled(passages, folder)
     whole = persistence.read(place)
-    assert whole is not None
     part = HnswGraph(whole.size)
     part.add(whole.numbers()[:5], whole.get_vectors(whole.numbers()[:5]))
     persistence.write(place, part)
@@ -254,7 +253,6 @@ async def test_what_was_taken_out_while_the_file_was_written_stays_out(passages:
 
     graph = persistence.read(place)
 
-    assert graph is not None
     assert numbers[0] not in graph.nearest(graph.get_vectors(np.array(numbers[1:2]))[0], 12)[0]
     assert len(graph) == 11
 

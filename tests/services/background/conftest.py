@@ -17,7 +17,6 @@ from tests.services.turns import MIRA
 async def dream(services: AppServices, clock: Clock) -> Callable[[], Awaitable[list[RecordedChange]]]:
     """Mira dreams, now."""
     task = services.background_runner.registry.get("dream")
-    assert task is not None
     assert isinstance(task.task, Dream)
     await employ(services, task.task)
 

@@ -275,7 +275,6 @@ async def test_the_user_may_stop_it(services: AppServices, clock: Clock):
     task = await employ(services, Scripted(for_ever))
     leave(services, clock)
     looking = await underway(services)
-    assert services.background_runner.running_task is not None
     assert (services.background_runner.running_task.persona, services.background_runner.running_task.step) == (
         "Mira",
         "Waiting for the tide",

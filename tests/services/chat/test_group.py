@@ -58,7 +58,6 @@ async def speakers(services: AppServices, session: ChatSession, text: str, speak
 
 
 def part_of(inspected: PromptInspection | None, *parts: PromptPart) -> str:
-    assert inspected is not None
     return "".join(span.text for span in inspected.spans if span.part in parts)
 
 

@@ -55,7 +55,6 @@ async def test_a_fact_is_told_with_the_message_that_says_it(talk: Talk):
 
     one = await only(talk.services, outcome)
     assert (one.kind, one.text) == (SourceKind.FACT, KNOWN)
-    assert one.origin is not None
     assert (one.origin.session, one.origin.message, one.origin.title) == (old.guid, message.id, "First night")
 
 
@@ -84,7 +83,6 @@ async def test_a_memory_can_be_pinned_and_rewritten(talk: Talk):
     await services.reply_actions.write(one, "  It burns again.  ")
 
     held = await talk.load_memory(memory)
-    assert held is not None
     assert (held.sticky, held.content) == (True, "It burns again.")
     with pytest.raises(LetheError):
         await services.reply_actions.write(one, " ")
@@ -164,7 +162,6 @@ async def test_no_copy_of_what_was_forgotten_waits_to_be_taken_back(talk: Talk):
 async def test_a_greeting_answers_nobody(talk: Talk):
     (greeting,) = await talk.services.sessions.page(talk.session.guid, 0, 9)
     found = await talk.services.reply_sources.sources_of(greeting.id)
-    assert found is not None
     assert (found.user_message, found.is_known, found.recalled) == (None, False, ())
 
 

@@ -283,7 +283,6 @@ async def test_the_memory_panel_shows_the_passage_and_offers_nothing_but_an_obje
 
     sources = await talk.services.reply_sources.sources_of(outcome.reply.id)
 
-    assert sources is not None
     (shown,) = sources.recalled
     assert (shown.kind, shown.text) == (SourceKind.DOCUMENT, PAGES[1])
     assert (shown.can_be_pinned, shown.can_be_edited, shown.can_be_forgotten) == (False, False, False)

@@ -213,7 +213,6 @@ async def test_a_model_that_failed_is_trusted_if_the_user_says_so_until_they_tak
     await trial.qualification.trust_anyway(trusted=False)
 
     assert not failed.is_passed
-    assert trusted is not None
     assert trusted == after_restart
     assert (trusted.trusted_anyway, trusted.may_write_facts, trusted.may_write_summaries) == (True, True, True)
     assert trial.qualification.verdict == failed

@@ -58,10 +58,8 @@ async def test_a_namespace_is_two_segments_and_an_entry_is_read_by_its_key_or_it
     await bench.save_entry(MIRA, HERE, "key", "mine")
     await bench.save_entry(MIRA, THERE, "key", "another's")
     entry = await bench.get(MIRA, HERE, f"{HERE}/key")
-    assert entry is not None
     assert entry.value == "mine"
     other = await bench.get(MIRA, HERE, f"{THERE}/key")
-    assert other is not None
     assert other.value == "another's"
     for wrong in ("session", "session/a/b", "elsewhere/a", ""):
         with pytest.raises(LetheError):
@@ -118,7 +116,6 @@ async def test_all_namespaces_of_a_persona_are_listed_by_their_beginning_and_non
     assert listed["session/a"] == ["session/a/note"]
     assert len(await memory.entries_below(MIRA, "")) == 4
     his = await memory.get(EDMUND, HERE, "task/research/tides")
-    assert his is not None
     assert his.value == "His."
     await database.close()
 

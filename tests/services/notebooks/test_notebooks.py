@@ -379,7 +379,6 @@ async def test_an_open_notebook_moves_into_the_frame_when_that_is_made_anew_and_
     first = await say(services, session, "I am cooking paella.")
     second = await say(services, session, "And then?")
     frame = await services.stable_prefixes.load(session.guid)
-    assert frame is not None
     assert frame.notebook == ""
     assert (len(noted(first)), len(noted(second))) == (1, 1)
 
@@ -387,7 +386,6 @@ async def test_an_open_notebook_moves_into_the_frame_when_that_is_made_anew_and_
     third = await say(services, session, "And now?")
 
     frame = await services.stable_prefixes.load(session.guid)
-    assert frame is not None
     assert "notebook “Cooking”" in frame.notebook
     assert noted(third) == []
     assert (await prompt_of(services, session, third)).count("notebook “Cooking”") == 1

@@ -164,7 +164,6 @@ async def test_everything_taken_along_is_the_same_in_an_empty_home(services: App
         False,
     )
     assert content == png()
-    assert thoughts[1] is not None
     assert [one.text for one in thoughts[1].recalled] == ["He is allergic.", "It sulks."]
 
 
@@ -269,7 +268,6 @@ async def test_values_of_another_type_in_the_state_of_a_session_stay_behind(serv
 
     exported = await PersonaExport(services.database).conversation(session.guid)
 
-    assert exported is not None
     record = exported.record
     assert (record.worlds, record.session_notes, record.original) == (["fog"], {"a": "b"}, {})
 

@@ -57,7 +57,6 @@ async def test_a_new_picture_replaces_no_other(services: AppServices):
     shown = services.library.avatar(ada)
 
     assert first != second
-    assert shown is not None
     assert shown.read_bytes() == b"one"
 
 
@@ -93,7 +92,6 @@ async def test_a_draft_is_found_again_as_it_was_written(services: AppServices):
     session = await services.draft_chat.start_session(draft, "Draft")
     rehearsal = await services.draft_chat.draft_of(session.persona_id)
 
-    assert rehearsal is not None
     assert rehearsal.draft == draft
     assert await services.draft_chat.copy_of("mira-test") == session.persona_id
     assert await services.draft_chat.draft_of("mira-test") is None
@@ -110,7 +108,6 @@ async def test_a_copy_is_thrown_away_with_its_conversations_and_can_be_taken_bac
     rehearsal = await services.draft_chat.draft_of(copy)
     assert gone == (False, [])
     assert [summary.guid for summary in await services.sessions.list(copy)] == [session.guid]
-    assert rehearsal is not None
     assert rehearsal.draft == Persona(name="Ada", bio="Counts.", first_messages=["Good day."])
 
 

@@ -18,7 +18,7 @@ from lethe_app.domain.presets import SamplerPreset
 from lethe_app.domain.prompt import Receipt
 from lethe_app.domain.recall import TurnMemory
 from lethe_app.errors import FileError
-from lethe_app.services.events import ModelReady, PromptBuilt, ReplyFinished, TurnEvent
+from lethe_app.services.events import PromptBuilt, ReplyFinished, TurnEvent
 from tests.prompt.templates import CHATML
 from tests.services.turns import Talk
 
@@ -35,7 +35,6 @@ async def run_turn(turn: AsyncGenerator[TurnEvent]) -> tuple[Receipt, Usage, Mes
 
 def loaded(services: AppServices) -> LoadedModel:
     state = services.models.state
-    assert isinstance(state, ModelReady)
     return state.model
 
 

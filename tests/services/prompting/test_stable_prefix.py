@@ -18,7 +18,6 @@ from lethe_app.domain.facts import MadeBy
 from lethe_app.domain.model import LoadedModel
 from lethe_app.domain.prompt import CutReason, PromptPart
 from lethe_app.domain.recall import TurnMemory
-from lethe_app.services.events import ModelReady
 from lethe_app.services.extraction.conversation import ConversationExtraction
 from lethe_app.services.prompting.prefixes import StablePrefixes
 from lethe_app.services.prompting.turn_context import StablePrefix
@@ -38,7 +37,6 @@ async def load(services: AppServices, folder: Path, context: int = 1024) -> None
 
 def loaded(services: AppServices) -> LoadedModel:
     state = services.models.state
-    assert isinstance(state, ModelReady)
     return state.model
 
 

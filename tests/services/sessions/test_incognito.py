@@ -141,7 +141,6 @@ async def test_a_crash_leaves_no_text_and_the_next_start_no_trace(
     await services.close()
     arguments = (sys.executable, "-c", CRASH, str(home), str(model))
     process = await asyncio.create_subprocess_exec(*arguments, stdout=asyncio.subprocess.PIPE, env=os.environ)
-    assert process.stdout is not None
     guid = (await process.stdout.readline()).decode().strip()
     assert guid
     process.send_signal(signal.SIGKILL if hasattr(signal, "SIGKILL") else signal.SIGTERM)

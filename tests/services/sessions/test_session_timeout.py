@@ -158,7 +158,6 @@ async def test_the_next_message_begins_the_next_conversation_and_knows_what_the_
     assert not (await services.sessions.open(fresh.guid)).archived
     assert not await services.sessions.has_ended(fresh.guid)
     frame = await services.stable_prefixes.load(fresh.guid)
-    assert frame is not None
     assert evening.guid in {*frame.earlier, *(one.guid for one in frame.summaries)}
 
 

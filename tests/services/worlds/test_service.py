@@ -82,7 +82,6 @@ async def test_what_another_program_wrote_meanwhile_goes_to_the_trash(services: 
     replaced = await services.worlds.save(world.model_copy(update={"description": "mine"}))
 
     assert on_disk(services, "isles")["description"] == "mine"
-    assert replaced is not None
     assert "grotto" in replaced.read_text(encoding="utf-8")
 
 
@@ -96,7 +95,6 @@ async def test_what_another_program_wrote_goes_to_the_trash_though_the_worlds_we
     assert listed["isles"] == mine
     replaced = await services.worlds.save(mine)
 
-    assert replaced is not None
     assert "grotto" in replaced.read_text(encoding="utf-8")
     assert services.worlds.unsaved == {}
 
@@ -369,7 +367,6 @@ async def prompt_text(services: AppServices, session: ChatSession, text: str) ->
     """What is kept word for word of the prompt of a reply that was called up by a text."""
     reply = (await say(services, session, text)).reply
     found = await services.prompt_inspector.prompt_of(reply.id)
-    assert found is not None
     return "".join(span.text for span in found.spans)
 
 

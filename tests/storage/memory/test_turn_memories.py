@@ -86,7 +86,6 @@ async def test_all_effects_of_a_turn_are_stored(
 ):
     line = await TurnMemories(database).save_effects(effects)
 
-    assert line is not None
     assert [message.id for message in await chats.page(session.guid, 0, 9)] == [line.id, effects.message]
     assert await TurnMemories(database).get(effects.message) == effects.memory
     held = {memory.guid: memory for memory in await MemoryStore(database).memories_of("mara")}
