@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -26,59 +27,10 @@ SNIPPETS = TypeAdapter(list[QualificationSnippet]).validate_json((FOLDER / "fact
 DIALOGUES = {
     each.name: each for each in TypeAdapter(list[QualificationDialogue]).validate_json((FOLDER / "dialogues.json").read_bytes())
 }
-GOOD = {
-    "boat": "Rosa and Emre agreed to paint the boat on Sunday, now that it is dry. Emre has blue paint left for the hull, but "
-    "they need white for the name. Rosa chose the name Heron, because her mother used to call her that.",
-    "interview": "Karim was disappointed after being turned down for a job because another candidate speaks Danish. Ines "
-    "offered to ask her neighbour Birte to teach him and planned an outing on Friday. Karim felt better.",
-    "cat": "Milo was worried because his half-blind cat Biscuit, who is 9, had not come home. Dana had seen her on the window "
-    "sill and given her tuna. Milo will come over with her basket.",
-}
-
-
-FREE = {
-    "boat": (
-        (
-            "The two friends plan to repaint their boat at the weekend. There is enough leftover blue for the "
-            "body, while white still "
-            "has to be bought for the lettering. The boat will carry Rosa's childhood nickname, Heron."
-        ),
-        (
-            "Rosa and Emre arranged to do the paintwork on Sunday morning. She decided to christen the boat "
-            "Heron after the pet name "
-            "her mother gave her, and he promised to come with brushes at 9."
-        ),
-    ),
-    "interview": (
-        (
-            "Karim was turned down for a position because a rival knew Danish. Ines comforted him, suggested lessons with her "
-            "neighbour Birte, and invited him out at the end of the week."
-        ),
-        (
-            "After a rejection that hit him hard, Karim thought about picking up Danish. Ines promised to speak "
-            "to Birte, who gives "
-            "lessons, and to take him out on Friday, which cheered him up."
-        ),
-    ),
-    "cat": (
-        (
-            "Milo's elderly, nearly sightless cat Biscuit had gone missing, which frightened him. Dana reassured "
-            "him that the animal "
-            "had turned up at her place, eaten well and was in fine spirits, and he is on his way to fetch her."
-        ),
-        (
-            "Biscuit had stayed away overnight. Dana told Milo that she had been fed tuna at her window and "
-            "looked content, so he "
-            "arranged to pick her up and have tea there."
-        ),
-    ),
-}
+SUMMARIES = json.loads(Path(__file__).with_name("summaries.json").read_text(encoding="utf-8"))
+GOOD, UNFAITHFUL = SUMMARIES["good"], SUMMARIES["unfaithful"]
+FREE = SUMMARIES["free"]
 """Faithful, in words of their own."""
-UNFAITHFUL = {
-    "boat": "Rosa and Emre sailed across the bay and drank wine under the stars until they fell asleep.",
-    "interview": "Karim got the job and celebrated with champagne, and everybody congratulated him warmly.",
-    "cat": "Milo bought a puppy at the market and taught it several tricks in the garden.",
-}
 
 
 def marks(name: str, *facts: str) -> QualificationScore:

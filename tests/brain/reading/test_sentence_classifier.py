@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import tomllib
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -14,70 +16,7 @@ from lethe_app.brain.reading.sentence_features import extract_features, question
 from lethe_app.domain.facts import FactKind
 from lethe_app.paths import shipped_root
 
-TELLING = (
-    "my brother lives in Cork with his three kids",
-    "I've been a nurse at St James's for eleven years",
-    "we moved here from Lagos when I was nine",
-    "I'm allergic to shellfish and penicillin",
-    "my wife is pregnant, due in October",
-    "i broke my wrist skating last winter",
-    "I'm learning Welsh because my nan spoke it",
-    "we've got two rescue greyhounds called Fig and Plum",
-    "my dad died of a stroke when I was twelve",
-    "i work nights at a petrol station",
-    "I'm flying to Osaka on the 4th of May",
-    "my daughter starts school in September",
-    "I grew up on a sheep farm in Galloway",
-    "I play the cello in a community orchestra",
-    "my best friend Yusuf is getting married in June",
-    "I've had type 1 diabetes since I was seven",
-    "we're saving for a house near the sea",
-    "my birthday is on the 2nd of February",
-    "i quit my job at the bank last month",
-    "I live with my grandmother in a flat in Porto",
-    "my ex and I split up two years ago",
-    "I'm vegetarian but my husband hunts",
-    "I've got an interview at the museum on Thursday",
-    "my son plays football for the county",
-    "I bake sourdough every Sunday for my neighbours",
-    "my boss is called Ingrid and she is from Bergen",
-    "we adopted a girl from Vietnam in 2014",
-    "I drive an old Land Rover that belonged to my uncle",
-    "my knee surgery is booked for the 12th",
-    "I'm doing a master's in marine biology in Plymouth",
-)
-SMALL_TALK = (
-    "haha that's a good one",
-    "what do you mean",
-    "ok tell me more",
-    "you're so funny",
-    "good night then",
-    "that sounds lovely",
-    "I don't think so",
-    "wow really",
-    "how are you today",
-    "let me think about it",
-    "it is what it is",
-    "thanks for listening",
-    "I'll be right back",
-    "no way",
-    "that's true I suppose",
-    "can we talk about something else",
-    "you always say that",
-    "sorry, I was making tea",
-    "I like the way you put that",
-    "hmm maybe",
-    "yes please",
-    "it's raining again",
-    "I'm just bored",
-    "go on then",
-    "that made me laugh",
-    "what would you do",
-    "nothing much really",
-    "I have no idea what to say",
-    "fair enough",
-    "see you later",
-)
+SENTENCES = tomllib.loads(Path(__file__).with_name("sentences.toml").read_text(encoding="utf-8"))
 
 
 def test_every_weight_of_the_shipped_file_is_a_number_for_being_kept_and_for_each_kind():
@@ -90,8 +29,13 @@ def test_every_weight_of_the_shipped_file_is_a_number_for_being_kept_and_for_eac
 
 
 def test_small_talk_is_not_kept_and_nearly_all_that_tells_of_a_life_is():
-    assert not [text for text in SMALL_TALK if predict_probability(extract_features(text)) >= KEEP_THRESHOLD]
-    assert sum(predict_probability(extract_features(text)) >= KEEP_THRESHOLD for text in TELLING) >= 0.9 * len(TELLING)
+    kept = {
+        kind: [text for text in texts if predict_probability(extract_features(text)) >= KEEP_THRESHOLD]
+        for kind, texts in SENTENCES.items()
+    }
+
+    assert kept["small_talk"] == []
+    assert len(kept["telling"]) >= 0.9 * len(SENTENCES["telling"])
 
 
 @pytest.mark.parametrize(
