@@ -73,6 +73,8 @@ def pairs(palette: Palette) -> dict[str, tuple[str, str]]:
     for ground in ("background", "surface", "raised"):
         for ink in ("text", "muted", "water", "amber", "danger", "good"):
             found[f"{ink} on {ground}"] = (getattr(palette, ink), getattr(palette, ground))
+    for ink in ("text", "narration", "action", "muted", "water"):
+        found[f"{ink} in code"] = (getattr(style, ink).name(), style.code_box.name())
     return found
 
 
@@ -103,6 +105,7 @@ def nameless(root: QWidget) -> list[str]:
     return found
 
 
+@pytest.mark.usefixtures("starter_model")
 async def test_everything_on_the_welcome_screen_has_a_name(tmp_path: Path, styled_app: QApplication):
     async with opened(tmp_path, welcomed=False) as scene:
         await until(lambda: isinstance(scene.window.pages.currentWidget(), Welcome))
@@ -138,6 +141,7 @@ def test_a_dialog_obeys_enter_and_esc(make, key, theme, qtbot):
     assert answers == [1 if key == Qt.Key.Key_Return else 0]
 
 
+@pytest.mark.usefixtures("starter_model")
 async def test_tab_goes_down_the_columns_of_the_welcome_screen(tmp_path: Path, styled_app: QApplication):
     async with opened(tmp_path, welcomed=False) as scene:
         await until(lambda: isinstance(scene.window.pages.currentWidget(), Welcome))

@@ -88,21 +88,6 @@ def test_speech_action_and_narration_have_their_own_colours_in_both_palettes(qap
         assert style.char_format(TextSpan("x", TextKind.SPEECH)).fontWeight() == QFont.Weight.Medium.value
 
 
-def luminance(colour) -> float:
-    raw = (colour.redF(), colour.greenF(), colour.blueF())
-    parts = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in raw]
-    return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
-
-
-@pytest.mark.parametrize("palette", [NIGHT, DAY], ids=lambda palette: palette.name)
-def test_every_text_colour_has_enough_contrast(qapp, palette):
-    style = MessageStyle(palette)
-    for ink in (style.text, style.narration, style.action, style.muted, style.water):
-        for paper in (style.background, style.code_box):
-            light, dark = sorted((luminance(ink), luminance(paper)), reverse=True)
-            assert (light + 0.05) / (dark + 0.05) >= 4.5
-
-
 def test_lines_have_the_height_of_the_style(style):
     one, two = document(style, "one"), document(style, "one\ntwo")
     assert two.height - one.height == round(15 * 1.55)
