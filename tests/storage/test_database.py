@@ -312,19 +312,6 @@ async def test_a_lock_of_another_program_is_reported(database: Database):
             await database.run(lambda connection: insert_key(connection, 1))
 
 
-async def test_a_newer_database_is_refused_and_left_untouched(path: Path):
-    await create_database(path)
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("PRAGMA user_version = 99")
-    before = contents(path.parent)
-
-    with pytest.raises(DatabaseTooNew, match="schema 99"):
-        await Database.open(path)
-
-    assert contents(path.parent) == before
-    assert set(before) == {path.name}
-
-
 NEWER_AND_KILLED = """
 import os, sqlite3, sys
 connection = sqlite3.connect(sys.argv[1], isolation_level=None)
@@ -441,15 +428,6 @@ def test_a_programming_error_is_not_translated(tmp_path: Path):
 async def test_text_that_is_not_utf8_is_reported_as_damage(database: Database):
     with pytest.raises(DatabaseDamaged):
         await database.run(lambda connection: connection.execute("SELECT CAST(x'ff' AS TEXT)").fetchone())
-
-
-async def test_an_empty_file_without_a_backup_is_a_first_start(path: Path):
-    write_file(path)
-
-    database = await Database.open(path)
-
-    assert await database.run(keys) == []
-    await database.close()
 
 
 @pytest.mark.parametrize("state", ["is empty", "is missing"])

@@ -15,8 +15,10 @@ from lethe_app.storage.database import Database
 from lethe_app.storage.key_value import SessionState, TokenCounts
 
 
-@pytest.mark.parametrize("value", [{"first": 3, "text": "é"}, [1, 2.5, None], "text 🌊", 0, False, ""])
-async def test_any_json_value_is_read_as_it_was_stored(database: Database, session: ChatSession, value: object):
+@pytest.mark.parametrize("value", [{"first": 3, "text": "é"}, [1, 2.5, None], "text 🌊", 0, False, "", None])
+async def test_any_json_value_is_read_as_it_was_stored_and_none_deletes_it(
+    database: Database, session: ChatSession, value: object
+):
     states = SessionState(database)
 
     await states.set(session.guid, "cut", "old")
@@ -25,15 +27,6 @@ async def test_any_json_value_is_read_as_it_was_stored(database: Database, sessi
     assert await states.get(session.guid, "cut") == value
     assert await states.get(session.guid, "other") is None
     assert await states.get(uuid4(), "cut") is None
-
-
-async def test_none_deletes_a_key(database: Database, session: ChatSession):
-    states = SessionState(database)
-    await states.set(session.guid, "cut", 1)
-
-    await states.set(session.guid, "cut", None)
-
-    assert await states.get(session.guid, "cut") is None
 
 
 async def test_state_is_deleted_with_its_session(database: Database, chats: SessionStore, session: ChatSession):

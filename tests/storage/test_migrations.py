@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from contextlib import closing
 from datetime import UTC, datetime
@@ -13,25 +14,19 @@ from uuid import UUID
 import pytest
 
 from lethe_app.domain.changes import TrashKind
-from lethe_app.domain.chat import Alternative, Degradation, DegradationKind, Message, MessageMode, Role, SessionEventKind
+from lethe_app.domain.chat import Role
 from lethe_app.domain.memory import MemoryUnit
-from lethe_app.domain.passage import Passage, PassageKind
-from lethe_app.domain.prompt import PartTokens, PromptPart, PromptSpan, Receipt, ReceiptEntry
 from lethe_app.errors import StorageError
 from lethe_app.storage import migrations
 from lethe_app.storage.backup import backup_folder, list_backups
-from lethe_app.storage.chats.receipts import Receipts, ReplyReceipt, save_receipt
-from lethe_app.storage.chats.session_events import SessionEvents
 from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.database import Database
-from lethe_app.storage.index.passages import Passages
 from lethe_app.storage.key_value import AppState, SessionState, TokenCounts
 from lethe_app.storage.memory.memories import MemoryStore
 from lethe_app.storage.memory.working_memory import WorkingMemoryRows
 from lethe_app.storage.migrations import MIGRATIONS, migrate, schema_version
 from lethe_app.storage.row_mapping import ALTERNATIVE_COLUMNS, MEMORY_COLUMNS, MESSAGE_COLUMNS, SESSION_COLUMNS
 from lethe_app.storage.trash_listing import TrashListing
-from tests.storage.scenes import is_word_index_consistent, store_passages
 
 MEMORY_METADATA = next(one for one in MIGRATIONS if isinstance(one, partial) and one.args == ("v13_memory.sql",))
 FIRST_SCHEMA = Path(__file__).parent / "data" / "schema_v1.sql"
@@ -165,51 +160,18 @@ async def test_a_database_that_is_up_to_date_is_not_backed_up_at_opening(path: P
     assert list_backups(backup_folder(path)) == []
 
 
-async def test_a_database_of_version_1_can_store_switches_and_degradations(old: Path):
-    database = await Database.open(old)
-    chats = SessionStore(database)
-    texts = [("en", "text"), ("de", "voice")]
-    cut = Degradation(kind=DegradationKind.HISTORY_CUT, values={"count": 3})
-    for language, mode in texts:
-        alternative = Alternative(content="x", language=language, degradations=[cut], total_ms=12)
-        message = Message(session_id=SESSION, role=Role.USER, mode=MessageMode(mode), alternatives=[alternative])
-        stored = await chats.add_message(message)
+async def test_a_database_of_version_1_becomes_the_same_as_a_new_one(old: Path, tmp_path: Path):
+    def schema(connection: sqlite3.Connection) -> set[tuple[str, str]]:
+        rows = connection.execute("SELECT name, coalesce(sql, '') FROM sqlite_schema")
+        return {(name, re.sub(r"--[^\n]*|\s", "", sql)) for name, sql in rows}
 
-    events = await SessionEvents(database).events_of(SESSION)
+    schemas = []
+    for path in (old, tmp_path / "new.sqlite3"):
+        database = await Database.open(path)
+        schemas.append(await database.run(schema))
+        await database.close()
 
-    assert [(event.kind, event.before, event.after) for event in events[-2:]] == [
-        (SessionEventKind.LANGUAGE_SWITCH, "en", "de"),
-        (SessionEventKind.MODE_SWITCH, "text", "voice"),
-    ]
-    assert (stored.current.degradations, stored.current.total_ms) == ([cut], 12)
-    await database.close()
-
-
-async def test_a_database_of_version_1_can_store_passages(old: Path):
-    database = await Database.open(old)
-    passages = Passages(database)
-    when = datetime(2026, 5, 9, tzinfo=UTC)
-    said = Passage(PassageKind.MESSAGE, "mara-venn", SESSION, SESSION, "Endlich!", "(9 May, 2026) Endlich!", when)
-
-    (number,) = await store_passages(database, [said])
-
-    assert (await passages.read([number]))[number].text == "Endlich!"
-    assert (await passages.occurrences_up_to(["endlich"], 9)).passage == [number]
-    assert await is_word_index_consistent(database)
-    await database.close()
-
-
-async def test_a_database_of_version_1_can_store_receipts(old: Path):
-    database = await Database.open(old)
-    receipts, reply = Receipts(database), (await SessionStore(database).page(SESSION, 3, 1))[0]
-    entry = ReceiptEntry(Receipt((PartTokens(PromptPart.PERSONA, 7),), 7, 100, 20, "model"))
-
-    receipt = ReplyReceipt(entry, "mara-venn", [PromptSpan(PromptPart.PERSONA, "Sie wartet.")], 0)
-    await database.run(lambda connection: save_receipt(connection, reply.id, receipt))
-
-    assert await receipts.get(reply.id, reply.shown) == entry
-    assert await receipts.spans(reply.id, reply.shown) == (PromptSpan(PromptPart.PERSONA, "Sie wartet."),)
-    await database.close()
+    assert schemas[0] == schemas[1]
 
 
 async def test_a_migration_that_fails_leaves_the_version_before_it(old: Path):

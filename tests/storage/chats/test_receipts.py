@@ -125,22 +125,13 @@ async def test_nothing_is_stored_for_a_deleted_message(
     assert await receipts.get(reply.id, 0) is None
 
 
-async def test_receipt_and_prompt_are_erased_with_their_message(
-    receipts: Receipts, chats: SessionStore, database: Database, reply: Message
+@pytest.mark.parametrize("erased", ["message", "session"])
+async def test_receipt_and_prompt_are_erased_with_their_message_or_session(
+    receipts: Receipts, chats: SessionStore, database: Database, session: ChatSession, reply: Message, erased: str
 ):
     await keep(database, reply)
-    await chats.delete_message(reply.id)
-    await chats.purge(1, datetime.now(UTC) + timedelta(days=3))
+    await (chats.delete_message(reply.id) if erased == "message" else chats.delete_session(session.guid))
 
-    rows = await database.run(lambda c: [*c.execute("SELECT * FROM receipts"), *c.execute("SELECT * FROM kept_prompts")])
-    assert rows == []
-
-
-async def test_receipt_and_prompt_are_erased_with_their_session(
-    receipts: Receipts, chats: SessionStore, database: Database, session: ChatSession, reply: Message
-):
-    await keep(database, reply)
-    await chats.delete_session(session.guid)
     await chats.purge(1, datetime.now(UTC) + timedelta(days=3))
 
     rows = await database.run(lambda c: [*c.execute("SELECT * FROM receipts"), *c.execute("SELECT * FROM kept_prompts")])

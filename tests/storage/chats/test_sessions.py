@@ -135,23 +135,6 @@ async def test_two_messages_added_at_once_follow_each_other(chats: SessionStore,
     assert await lines(chats, session) == [str(number) for number in range(10)]
 
 
-async def test_pages_and_the_outline_have_the_same_messages(chats: SessionStore, session: ChatSession, say: Say):
-    await chats.add_messages([say(f"{number}", hidden=number % 3 == 0) for number in range(20)])
-
-    outline = await chats.outline(session.guid)
-    page = await chats.page(session.guid, 5, 7)
-
-    assert [message.id for message in page] == [line.id for line in outline[5:12]]
-    assert [(line.role, line.hidden, line.length) for line in outline[8:11]] == [
-        (Role.USER, False, 1),
-        (Role.USER, True, 1),
-        (Role.USER, False, 2),
-    ]
-    assert await chats.page(session.guid, 18, 10) == await chats.page(session.guid, 18, 2)
-    assert await chats.page(session.guid, 30, 10) == []
-    assert await chats.page(session.guid, 3, 0) == []
-
-
 async def test_the_newest_messages_are_returned_oldest_first(chats: SessionStore, session: ChatSession, say: Say):
     added = await chats.add_messages([say(str(number)) for number in range(10)])
     await chats.delete_message(added[8].id)
@@ -162,17 +145,6 @@ async def test_the_newest_messages_are_returned_oldest_first(chats: SessionStore
     assert await chats.newest_messages(session.guid, 5, before=added[0].id) == []
     with pytest.raises(StorageError, match="no longer exists"):
         await chats.newest_messages(session.guid, 5, before=uuid4())
-
-
-async def test_a_new_alternative_is_shown_and_the_old_one_kept(chats: SessionStore, say: Say, database: Database):
-    message = await chats.add_message(say("one"))
-
-    position = await store_alternative(database, message.id, Alternative(content="two"))
-
-    stored = await chats.message(message.id)
-    assert (position, stored.shown, stored.content) == (1, 1, "two")
-    assert [alternative.content for alternative in stored.alternatives] == ["one", "two"]
-    assert (await chats.set_shown(message.id, 0)).content == "one"
 
 
 @pytest.mark.parametrize("position", [-1, 1, 7])
@@ -186,28 +158,6 @@ async def test_an_alternative_that_does_not_exist_cannot_be_shown(chats: Session
 async def test_an_alternative_of_a_purged_message_cannot_be_replaced(chats: SessionStore):
     with pytest.raises(StorageError, match="no longer exists"):
         await chats.replace_alternative(uuid4(), 0, Alternative())
-
-
-@pytest.mark.parametrize(
-    ("shown", "removed", "left", "content"),
-    [
-        (2, 0, ["b", "c"], "c"),
-        (0, 0, ["b", "c"], "b"),
-        (2, 2, ["a", "b"], "b"),
-        (0, 1, ["a", "c"], "a"),
-        (1, 1, ["a", "c"], "c"),
-    ],
-)
-async def test_removing_an_alternative_keeps_the_others_and_the_selection(
-    chats: SessionStore, session: ChatSession, shown: int, removed: int, left: list[str], content: str
-):
-    wordings = [Alternative(content=letter) for letter in "abc"]
-    message = await chats.add_message(Message(session_id=session.guid, role=Role.USER, alternatives=wordings, shown=shown))
-
-    after = await chats.remove_alternative(message.id, removed)
-
-    assert [alternative.content for alternative in after.alternatives] == left
-    assert after.content == content
 
 
 async def test_the_only_alternative_cannot_be_removed(chats: SessionStore, say: Say):
@@ -228,31 +178,6 @@ async def test_an_edit_changes_the_shown_alternative_only(
     assert [alternative.content for alternative in edited.alternatives] == ["one", "TWO!"]
     assert (edited.thinking, edited.current.model) == ("hm", "echo")
     assert (await chats.outline(session.guid))[0].length == 4
-
-
-async def test_deleting_the_newest_moves_the_leaf_and_restoring_brings_it_back(
-    chats: SessionStore, session: ChatSession, say: Say
-):
-    added = await chats.add_messages([say("1"), say("2"), say("3")])
-
-    await chats.delete_message(added[1].id, added[2].id)
-    assert (await chats.session(session.guid)).leaf_id == added[0].id
-    after = await chats.add_message(say("4"))
-    assert after.parent_id == added[0].id
-
-    await chats.restore_message(added[2].id)
-    assert await lines(chats, session) == ["1", "3", "4"]
-    await chats.restore_message(added[1].id)
-    assert await lines(chats, session) == ["1", "2", "3", "4"]
-
-
-async def test_a_session_may_lose_all_its_messages(chats: SessionStore, session: ChatSession, say: Say):
-    added = await chats.add_messages([say("1"), say("2")])
-    await chats.delete_message(*(message.id for message in added))
-
-    assert (await chats.session(session.guid)).leaf_id is None
-    assert await chats.outline(session.guid) == []
-    assert (await chats.add_message(say("3"))).parent_id is None
 
 
 async def test_of_several_deletions_all_happen_or_none(chats: SessionStore, session: ChatSession, say: Say):
@@ -393,16 +318,6 @@ async def test_purging_erases_only_records_long_in_the_trash(
     assert await database.run(leftovers) == (3, 3)
     with pytest.raises(StorageError, match="no longer in the Trash"):
         await chats.restore_message(old.id)
-
-
-async def test_a_chain_of_deleted_messages_can_be_purged(chats: SessionStore, session: ChatSession, say: Say):
-    added = await chats.add_messages([say(str(number)) for number in range(6)])
-    await chats.delete_message(*(added[number].id for number in (1, 2, 3)))
-
-    await chats.purge(30, now() + timedelta(days=31))
-
-    assert await lines(chats, session) == ["0", "4", "5"]
-    assert (await chats.message(added[4].id)).parent_id == added[0].id
 
 
 async def test_a_damaged_row_is_reported_as_damage(chats: SessionStore, database: Database, say: Say):

@@ -12,6 +12,7 @@ from lethe_app.errors import StorageError
 from lethe_app.storage.database import Database
 from lethe_app.storage.memory.facts import FactStore
 
+HOME = {"kind": FactKind.HOME, "key": "home", "subject": "Tomas", "in_story": True}
 NOON = datetime(2026, 5, 2, 12, tzinfo=UTC)
 
 
@@ -25,7 +26,7 @@ def fact(text: str = "Tomas keeps bees.", **fields: object) -> ExtractedFact:
 
 
 async def test_a_fact_is_replaced_by_its_guid(facts: FactStore):
-    one = fact(source_memories=[uuid4()], source_messages=[uuid4(), uuid4()], pinned=True, made_by=MadeBy.USER)
+    one = fact(source_memories=[uuid4()], source_messages=[uuid4(), uuid4()], pinned=True, made_by=MadeBy.USER, **HOME)
     await facts.save_facts("mara", one)
     assert await facts.get(one.guid) == one
     changed = one.model_copy(update={"fact": "Tomas keeps wasps.", "superseded": True, "superseded_by": uuid4()})
@@ -97,10 +98,3 @@ async def test_erasing_a_fact_makes_the_facts_it_superseded_valid_again(facts: F
     assert (left.guid, left.superseded, left.superseded_by) == (oldest.guid, False, None)
     assert await facts.facts_of("mara", deleted=True) == []
     assert await facts.tombstones_of("mara") == []
-
-
-async def test_kind_key_subject_and_story_are_stored(facts: FactStore):
-    one = fact(kind=FactKind.HOME, key="home", subject="Tomas", in_story=True)
-    await facts.save_facts("mara", one)
-
-    assert await facts.get(one.guid) == one

@@ -3,29 +3,21 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta, timezone
-from uuid import uuid4
 
 import pytest
 
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.clock import now
-from lethe_app.domain.facts import ExtractedFact, MadeBy, Tombstone
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit, WordLink
 from lethe_app.errors import StorageError
 from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.database import Database
-from lethe_app.storage.memory.facts import FactStore
 from lethe_app.storage.memory.memories import MemoryStore
 
 
 @pytest.fixture
 def memories(database: Database) -> MemoryStore:
     return MemoryStore(database)
-
-
-@pytest.fixture
-def facts(database: Database) -> FactStore:
-    return FactStore(database)
 
 
 LIGHTHOUSE = MemoryUnit(
@@ -106,31 +98,3 @@ async def test_a_session_cannot_be_saved_as_a_memory(memories: MemoryStore):
     with pytest.raises(StorageError):
         await memories.save_memories("mara", ChatSession(persona_id="mara"))
     assert await memories.memories_of("mara") == []
-
-
-async def test_a_fact_is_read_with_every_field(facts: FactStore):
-    fact = ExtractedFact(
-        fact="Tomas keeps bees.",
-        source_memories=[uuid4(), uuid4()],
-        source_messages=[uuid4()],
-        superseded=True,
-        superseded_by=uuid4(),
-        pinned=True,
-        made_by=MadeBy.USER,
-    )
-    await facts.save_facts("mara", fact)
-    assert await facts.get(fact.guid) == fact
-    assert await facts.facts_of("mara") == [fact]
-
-
-async def test_a_forgotten_fact_leaves_a_tombstone_without_its_text(facts: FactStore, database: Database):
-    fact = ExtractedFact(fact="Tomas keeps bees.", source_messages=[uuid4()])
-    await facts.save_facts("mara", fact)
-    stone = Tombstone("abc", tuple(fact.source_messages))
-    await facts.forget_facts("mara", [fact.guid], [stone])
-    assert await facts.facts_of("mara") == []
-    assert await facts.facts_of("mara", deleted=True) == [fact]
-    assert await facts.tombstones_of("mara") == [stone]
-    await facts.restore_fact("mara", fact.guid, "abc")
-    assert await facts.facts_of("mara") == [fact]
-    assert await facts.tombstones_of("mara") == []
