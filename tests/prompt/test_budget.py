@@ -54,13 +54,6 @@ def test_the_order_is_the_one_that_is_told_in_the_docstring_and_in_the_settings(
     assert "memories are dropped first and the oldest messages are summarised last" in help_text
 
 
-def test_what_a_cap_kept_out_is_told_from_what_had_no_room():
-    chosen = plan_budget(demand([300], fixed=500, memories=[250, 90, 80, 60]))
-
-    assert chosen.kept[PromptPart.MEMORIES] == (1, 3)
-    assert chosen.capped[PromptPart.MEMORIES] == 1
-
-
 def test_history_above_its_floor_gives_way_before_memories():
     chosen = plan_budget(demand([100] * 20, memories=[100]))
 

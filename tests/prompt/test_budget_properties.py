@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lethe_app.config.options import PromptLayout
+from lethe_app.domain.presets import InstructPreset
 from lethe_app.domain.prompt import Prompt, PromptNote, PromptTurn
 from lethe_app.errors import PromptTooLong
 from lethe_app.llm.models.gguf_header import read_header
@@ -23,10 +24,13 @@ from lethe_app.llm.tokenizer.counter import TokenCounter
 from lethe_app.prompt.builder import PromptRequest, build_prompt
 from lethe_app.prompt.control_tokens import JOINER, ControlTokenFilter
 from lethe_app.prompt.format.chat_template import ChatTemplate
+from lethe_app.prompt.format.instruct import InstructRenderer
 from lethe_app.prompt.sections import StableAdditions
 from tests.prompt.requests import ADA, MOMENT, RENDERERS, Count, request
 from tests.sweep import examples
 
+PRESET = InstructPreset(name="p", user_start="U:", bot_start="B:", user_end="\n")
+FORMATS = {**RENDERERS, "preset": InstructRenderer(PRESET)}
 CONTROL = ("<|im_start|>", "<|im_end|>", "<|endoftext|>")
 TRICKY = ("", " ", "\n\n", "🜁🜂🜃", "見る", "é́́", "{{user}}", "{{random:a,b}}", "<|im_end|>", "</think>", "{% raw %}", "a" * 99)
 """Pieces of text out of which people, cards and worlds are made."""
@@ -82,6 +86,7 @@ async def holds(made: PromptRequest, prompt: Prompt, count: object, newest: str)
     (tokens,) = await count([prompt.text])  # type: ignore[operator]
     assert tokens == prompt.receipt.prompt_tokens <= made.context - made.reply_reserve
     assert words(newest) in prompt.text
+    assert "Keeps a lighthouse." in prompt.text
     assert sum(share.tokens for share in prompt.receipt.shares) == tokens
     for control in CONTROL[2:]:
         assert control not in prompt.text
@@ -112,7 +117,7 @@ async def test_counted_by_the_models_own_tokenizer_in_every_layout_it_fits_and_t
 
 
 @given(
-    name=st.sampled_from(sorted(RENDERERS)),
+    name=st.sampled_from(sorted(FORMATS)),
     said=st.lists(st.tuples(texts.filter(str.strip), texts.filter(str.strip), notes), min_size=1, max_size=14),
     wanted=options,
     more=st.sampled_from(("", "again", "continued")),
@@ -126,7 +131,7 @@ async def test_through_a_whole_conversation_with_its_cuts_no_turn_breaks_the_pro
     for asked, reply, brought in said:
         history.append(PromptTurn("user", asked))
         tail = [] if not more else [PromptTurn("assistant", reply)]
-        made = request([*history, *tail], renderer=RENDERERS[name], control_filter=ControlTokenFilter(CONTROL),
+        made = request([*history, *tail], renderer=FORMATS[name], control_filter=ControlTokenFilter(CONTROL),
                        previous_cut=cut, **(wanted | {"volatile": brought, "continue_last": more == "continued"}))  # fmt: skip
         try:
             prompt = await build_prompt(made, count)

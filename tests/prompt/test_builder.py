@@ -1,20 +1,13 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from lethe_app.domain.presets import InstructPreset
 from lethe_app.domain.prompt import CutReason, NotePlacement, Prompt, PromptCut, PromptNote, PromptPart, PromptTurn
 from lethe_app.errors import PromptTooLong
 from lethe_app.prompt.builder import build_prompt
 from lethe_app.prompt.control_tokens import JOINER, ControlTokenFilter
-from lethe_app.prompt.format.instruct import InstructRenderer
 from lethe_app.prompt.sections import StableAdditions
-from tests.prompt.requests import ADA, RENDERERS, TOKEN, Count, request
-from tests.sweep import examples
+from tests.prompt.requests import ADA, RENDERERS, Count, request
 
 
 def conversation(count: int, words: int = 10) -> list[PromptTurn]:
@@ -129,22 +122,6 @@ async def test_what_had_no_room_is_told_from_what_is_over_its_part():
     assert all_ == (PromptCut(CutReason.NO_SPACE, 3, 3),)
 
 
-async def test_messages_that_left_before_are_told_of_in_the_receipt():
-    prompt = await build_prompt(request(conversation(5), left_messages=120), Count())
-
-    (cuts,) = [share.cuts for share in prompt.receipt.shares if share.part is PromptPart.HISTORY]
-    assert cuts == (PromptCut(CutReason.SUMMARISED, 120),)
-
-
-async def test_a_message_that_cannot_fit_is_refused_with_sizes():
-    history = [*conversation(10)[:-1], PromptTurn("user", "word " * 40_000)]
-
-    with pytest.raises(PromptTooLong, match=r"new message 40000.*persona 4") as caught:
-        await build_prompt(request(history), Count())
-
-    assert "new message" in caught.value.remedy
-
-
 async def test_a_context_that_is_all_reserved_is_refused():
     with pytest.raises(PromptTooLong, match="0 of the context's 100"):
         await build_prompt(request(conversation(1), context=100, reply_reserve=150), Count())
@@ -206,63 +183,6 @@ async def test_thinking_formats_open_a_thought_and_do_not_stop_at_names():
     assert (prompt.thinking_start, prompt.thinking_end) == ("<think>", "</think>")
     assert "\nBen:" not in prompt.stop_strings
     assert not silent.starts_in_thought
-
-
-lines = st.lists(st.integers(0, 300).map(lambda words: "memory " * words), max_size=4)
-messages = st.lists(st.tuples(st.sampled_from(["user", "assistant", "assistant", "system"]), st.integers(1, 120)), max_size=40)
-
-
-@given(
-    name=st.sampled_from([*RENDERERS, "preset"]),
-    past=messages,
-    last=st.integers(1, 400),
-    volatile=lines,
-    extras=st.tuples(lines, lines, lines),
-    context=st.integers(50, 3000),
-    reserve=st.integers(0, 600),
-    cut=st.integers(0, 60),
-    names=st.booleans(),
-)
-@settings(max_examples=examples(150))
-async def test_nothing_is_sent_that_does_not_fit_and_the_message_is_never_lost(
-    name: str,
-    past: list[tuple[str, int]],
-    last: int,
-    volatile: list[str],
-    extras: tuple[list[str], list[str], list[str]],
-    context: int,
-    reserve: int,
-    cut: int,
-    names: bool,
-):
-    renderer = RENDERERS.get(name) or InstructRenderer(InstructPreset(name="p", user_start="U:", bot_start="B:", user_end="\n"))
-    message = "newest " * last + "end"
-    history = [*(PromptTurn(role, "old " * words) for role, words in past), PromptTurn("user", message)]
-    count = Count()
-    made = request(
-        history,
-        renderer=renderer,
-        volatile=[PromptNote(text) for text in volatile],
-        extras=StableAdditions(*extras),
-        context=context,
-        reply_reserve=reserve,
-        previous_cut=cut,
-        add_names=names,
-    )
-
-    try:
-        prompt = await build_prompt(made, count)
-    except PromptTooLong:
-        bare = await build_prompt(
-            replace(made, history=history[-1:], volatile=(), extras=StableAdditions(), context=10_000), Count()
-        )
-        assert bare.receipt.prompt_tokens + 40 > context - reserve
-        return
-
-    assert len(TOKEN.findall(prompt.text)) == prompt.receipt.prompt_tokens <= context - reserve
-    assert message in prompt.text
-    assert "Keeps a lighthouse." in prompt.text
-    assert sum(share.tokens for share in prompt.receipt.shares) == prompt.receipt.prompt_tokens
 
 
 @pytest.mark.parametrize("placement", NotePlacement)

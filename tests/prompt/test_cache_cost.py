@@ -109,12 +109,6 @@ async def test_late_is_cheaper_than_the_system_prompt():
     assert 0 < costs[0] < costs[1]
 
 
-async def test_an_entry_that_asks_for_the_system_prompt_has_its_price_told():
-    before, after = await made(FIRST), await made(SECOND, extras=StableAdditions(world=["Velm is an island."]))
-
-    assert read_again(before, after).reason is CacheMiss.WORLD
-
-
 async def test_a_cut_is_told_as_a_cut_also_where_a_summary_takes_over():
     before = await made(SECOND)
     after = await made(

@@ -125,6 +125,19 @@ async def lived(services: AppServices) -> ChatSession:
     return conversation
 
 
+@pytest.fixture
+async def away(tmp_path: Path) -> AsyncIterator[AppServices]:
+    async with another(tmp_path / "away") as services:
+        yield services
+
+
+@pytest.fixture
+async def file(services: AppServices, tmp_path: Path) -> Path:
+    """All of Mira's past in a bundle."""
+    await lived(services)
+    return await services.bundles.export(MIRA, EVERYTHING, tmp_path / "Mira.lethe")
+
+
 async def belongings(services: AppServices, persona_id: str) -> list[object]:
     """All that belongs to her, with ids told by the order in which they first come up, for ids may differ."""
     kept = PersonaExport(services.database)
@@ -141,19 +154,18 @@ async def belongings(services: AppServices, persona_id: str) -> list[object]:
     return json.loads(text.replace(f'"{persona_id}"', '"her"').replace(f'"{persona.avatar}"', '"picture"'))
 
 
-async def test_everything_taken_along_is_the_same_in_an_empty_home(services: AppServices, tmp_path: Path):
+async def test_everything_taken_along_is_the_same_in_an_empty_home(services: AppServices, away: AppServices, tmp_path: Path):
     conversation = await lived(services)
     file = await services.bundles.export(MIRA, EVERYTHING, tmp_path / "Mira.lethe")
-    async with another(tmp_path / "away") as away:
-        await away.library.save_persona((await services.library.persona("tomas")).model_copy(update={"unique_name": "tomas"}))
-        received = await away.bundles.import_bundle(await away.bundles.read_bundle(file), "Mira aboard")
-        here, there = await belongings(services, MIRA), await belongings(away, received.persona.unique_name)
-        listed = next(one for one in await away.sessions.list(received.persona.unique_name) if one.title == "First night")
-        session = await away.sessions.open(listed.guid)
-        page = await away.sessions.page(listed.guid, 0, 10)
-        picture = away.library.avatar(received.persona)
-        content = picture.read_bytes() if picture else b""
-        thoughts = [await away.turn_memories.get(message.id) for message in page]
+    await away.library.save_persona((await services.library.persona("tomas")).model_copy(update={"unique_name": "tomas"}))
+    received = await away.bundles.import_bundle(await away.bundles.read_bundle(file), "Mira aboard")
+    here, there = await belongings(services, MIRA), await belongings(away, received.persona.unique_name)
+    listed = next(one for one in await away.sessions.list(received.persona.unique_name) if one.title == "First night")
+    session = await away.sessions.open(listed.guid)
+    page = await away.sessions.page(listed.guid, 0, 10)
+    picture = away.library.avatar(received.persona)
+    content = picture.read_bytes() if picture else b""
+    thoughts = [await away.turn_memories.get(message.id) for message in page]
 
     here[0] |= {"name": "Mira aboard", "worlds": there[0]["worlds"]}
     assert there == without_paths(here)
@@ -167,7 +179,7 @@ async def test_everything_taken_along_is_the_same_in_an_empty_home(services: App
     assert [one.text for one in thoughts[1].recalled] == ["He is allergic.", "It sulks."]
 
 
-async def test_messages_keep_their_data_and_sessions_their_switches(services: AppServices, tmp_path: Path):
+async def test_messages_keep_their_data_and_sessions_their_switches(services: AppServices, away: AppServices, tmp_path: Path):
     conversation = ChatSession(persona_id=MIRA)
     await services.session_store.add_session(conversation)
     cut = Degradation(kind=DegradationKind.HISTORY_CUT, values={"count": 2})
@@ -177,11 +189,10 @@ async def test_messages_keep_their_data_and_sessions_their_switches(services: Ap
         await services.session_store.add_message(message)
     file = await services.bundles.export(MIRA, EVERYTHING, tmp_path / "Mira.lethe")
 
-    async with another(tmp_path / "away") as away:
-        received = await away.bundles.import_bundle(await away.bundles.read_bundle(file), "Mira aboard")
-        (session,) = await away.sessions.list(received.persona.unique_name)
-        messages = await away.sessions.page(session.guid, 0, 9)
-        events = await away.sessions.languages.events_of(session.guid)
+    received = await away.bundles.import_bundle(await away.bundles.read_bundle(file), "Mira aboard")
+    (session,) = await away.sessions.list(received.persona.unique_name)
+    messages = await away.sessions.page(session.guid, 0, 9)
+    events = await away.sessions.languages.events_of(session.guid)
 
     last = messages[1].current
     assert (messages[1].mode, last.language, last.is_sensitive, last.total_ms) == (MessageMode.VOICE, "de", True, 7)
@@ -198,7 +209,9 @@ def without_paths(value: object) -> object:
 
 
 @pytest.mark.parametrize("scope", [BundleScope.MEMORIES, EVERYTHING])
-async def test_notebooks_moods_plans_goals_and_reminders_come_along(services: AppServices, tmp_path: Path, scope: BundleScope):
+async def test_notebooks_moods_plans_goals_and_reminders_come_along(
+    services: AppServices, away: AppServices, tmp_path: Path, scope: BundleScope
+):
     conversation = await lived(services)
     mind, later = services, now() + timedelta(days=3)
     (services.paths.notebooks / MIRA / "My bees.md").write_text("# My bees\n\nTwo hives.\r\n", encoding="utf-8")
@@ -211,19 +224,18 @@ async def test_notebooks_moods_plans_goals_and_reminders_come_along(services: Ap
     file = await services.bundles.export(MIRA, scope, tmp_path / "Mira.lethe")
     felt, wished = await mind.moods.load_mood(MIRA), await mind.goals.load_request(MIRA)
 
-    async with another(tmp_path / "away") as away:
-        bundle = await away.bundles.read_bundle(file)
-        received = await away.bundles.import_bundle(bundle, "Mira aboard")
-        her, there = received.persona.unique_name, away
-        texts = {
-            kept.notebook.title: await there.notebooks.load_text(her, kept.name)
-            for kept in await there.notebooks.notebooks_of(her)
-        }
-        (recent,) = [one for one in await there.notebooks.notebooks_of(her) if one.when is not None]
-        moods, readings = await there.moods.load_mood(her), await there.moods.load_readings(her)
-        (reminder,) = await there.reminders.reminders_of(her)
-        plan, asked = await there.week.load_plan(her, Weekday.MONDAY), await there.goals.load_request(her)
-        talks = {one.guid for one in await away.sessions.list(her)}
+    bundle = await away.bundles.read_bundle(file)
+    received = await away.bundles.import_bundle(bundle, "Mira aboard")
+    her, there = received.persona.unique_name, away
+    texts = {
+        kept.notebook.title: await there.notebooks.load_text(her, kept.name)
+        for kept in await there.notebooks.notebooks_of(her)
+    }
+    (recent,) = [one for one in await there.notebooks.notebooks_of(her) if one.when is not None]
+    moods, readings = await there.moods.load_mood(her), await there.moods.load_readings(her)
+    (reminder,) = await there.reminders.reminders_of(her)
+    plan, asked = await there.week.load_plan(her, Weekday.MONDAY), await there.goals.load_request(her)
+    talks = {one.guid for one in await away.sessions.list(her)}
 
     version = VERSION if scope is EVERYTHING else WITHOUT_SESSIONS
     assert (bundle.manifest.version, bundle.holds.notebooks) == (version, 2)
@@ -237,18 +249,6 @@ async def test_notebooks_moods_plans_goals_and_reminders_come_along(services: Ap
     assert (reminder.content, reminder.added) == ("Call the harbour", later)
     assert plan == "She mends nets."
     assert asked == wished
-
-
-async def test_an_exported_persona_has_no_notebooks_and_moods_and_every_lethe_reads_it(services: AppServices, tmp_path: Path):
-    await lived(services)
-    file = await services.bundles.export(MIRA, BundleScope.PERSONA, tmp_path / "Mira.lethe")
-    bundle = await services.bundles.read_bundle(file)
-
-    assert bundle.manifest.version == 1
-    assert not bundle.history.notebooks
-    assert bundle.history.mind.is_empty
-    assert "lighthouse" not in zipfile.ZipFile(file).read("persona.json").decode()
-    assert not [name for name in zipfile.ZipFile(file).namelist() if name.startswith(("notebooks", "mind"))]
 
 
 async def test_a_notebook_that_cannot_be_read_is_told_before_anything_is_given_away(services: AppServices, tmp_path: Path):
@@ -298,11 +298,7 @@ async def test_two_notebooks_that_a_system_takes_for_one_find_room_beside_each_o
     assert reported == "# Fog\n\n- Two."
 
 
-async def test_what_lies_in_the_trash_stays_behind(services: AppServices, tmp_path: Path):
-    await lived(services)
-
-    file = await services.bundles.export(MIRA, EVERYTHING, tmp_path / "Mira.lethe")
-
+async def test_what_lies_in_the_trash_stays_behind(services: AppServices, file: Path):
     with zipfile.ZipFile(file) as packed:
         words = b"".join(packed.read(name) for name in packed.namelist())
     assert b"Another way." in words
@@ -319,8 +315,9 @@ async def test_to_give_away_holds_not_a_word_of_what_was_said(services: AppServi
         names = set(packed.namelist())
         words = b"".join(packed.read(name) for name in names)
     assert names == {"manifest.json", "persona.json", "avatar.png", "worlds/the-petrel.json"}
-    for word in (b"bees", b"allergic", b"remember", b"kind", b"x.gguf"):
+    for word in (b"bees", b"allergic", b"remember", b"kind", b"x.gguf", b"lighthouse"):
         assert word not in words
+    assert (await services.bundles.read_bundle(file)).manifest.version == 1, "every version reads it"
 
 
 async def test_memories_come_without_naming_conversations_that_do_not(services: AppServices, tmp_path: Path):
@@ -334,9 +331,7 @@ async def test_memories_come_without_naming_conversations_that_do_not(services: 
     assert [fact.source_messages for fact in bundle.history.facts] == [[], []]
 
 
-async def test_the_same_bundle_twice_makes_two_personas_who_share_a_world(services: AppServices, tmp_path: Path):
-    await lived(services)
-    file = await services.bundles.export(MIRA, EVERYTHING, tmp_path / "Mira.lethe")
+async def test_the_same_bundle_twice_makes_two_personas_who_share_a_world(services: AppServices, file: Path):
     bundle = await services.bundles.read_bundle(file)
 
     one, two = await services.bundles.import_bundle(bundle), await services.bundles.import_bundle(bundle)
@@ -366,47 +361,40 @@ async def test_a_world_of_the_same_name_that_says_something_else_gets_another_na
     assert worlds["the-petrel"].entries[0].guid != worlds["the-petrel-2"].entries[0].guid
 
 
-async def test_a_guest_stays_behind_for_whoever_bears_that_name_elsewhere_may_be_another(services: AppServices, tmp_path: Path):
+async def test_a_guest_stays_behind_for_whoever_bears_that_name_elsewhere_may_be_another(
+    services: AppServices, away: AppServices, tmp_path: Path
+):
     conversation = await lived(services)
     await services.sessions.set_guests(conversation.guid, ["edmund"])  # who ships with every Lethe
     file = await services.bundles.export(MIRA, EVERYTHING, tmp_path / "Mira.lethe")
-    async with another(tmp_path / "away") as away:
-        received = await away.bundles.import_bundle(await away.bundles.read_bundle(file))
-        every = [await away.sessions.open(one.guid) for one in await away.sessions.list(received.persona.unique_name)]
+    received = await away.bundles.import_bundle(await away.bundles.read_bundle(file))
+    every = [await away.sessions.open(one.guid) for one in await away.sessions.list(received.persona.unique_name)]
 
     assert every
     assert all(session.guests == [] for session in every)
 
 
-async def test_what_came_is_found_by_its_words(services: AppServices, tmp_path: Path):
-    await lived(services)
-    file = await services.bundles.export(MIRA, EVERYTHING, tmp_path / "Mira.lethe")
-    async with another(tmp_path / "away") as away:
-        received = await away.bundles.import_bundle(await away.bundles.read_bundle(file))
-        await away.indexing.catch_up()
-        found = await away.memory_lookup.search(received.persona.unique_name, "who keeps bees", 5)
+async def test_what_came_is_found_by_its_words(away: AppServices, file: Path):
+    received = await away.bundles.import_bundle(await away.bundles.read_bundle(file))
+    await away.indexing.catch_up()
+    found = await away.memory_lookup.search(received.persona.unique_name, "who keeps bees", 5)
 
     assert any("Tomas keeps bees." in one.text for one in found)
 
 
-async def test_an_undone_import_moves_persona_and_world_to_the_trash(services: AppServices, tmp_path: Path):
-    await lived(services)
-    file = await services.bundles.export(MIRA, EVERYTHING, tmp_path / "Mira.lethe")
-    async with another(tmp_path / "away") as away:
-        before = {persona.unique_name for persona in await away.library.personas()}, set(await away.library.worlds())
-        received = await away.bundles.import_bundle(await away.bundles.read_bundle(file))
-        await away.bundles.revert_import(received)
-        after = {persona.unique_name for persona in await away.library.personas()}, set(await away.library.worlds())
-        trash = {item.title for item in await away.trash.list_items()}
+async def test_an_undone_import_moves_persona_and_world_to_the_trash(away: AppServices, file: Path):
+    before = {persona.unique_name for persona in await away.library.personas()}, set(await away.library.worlds())
+    received = await away.bundles.import_bundle(await away.bundles.read_bundle(file))
+    await away.bundles.revert_import(received)
+    after = {persona.unique_name for persona in await away.library.personas()}, set(await away.library.worlds())
+    trash = {item.title for item in await away.trash.list_items()}
 
     assert after == before
     assert {received.persona.name, "The Petrel"} <= trash
 
 
 @pytest.mark.parametrize("after", [0, 1, 2])
-async def test_a_disk_that_fails_half_way_leaves_neither_rows_nor_files(services: AppServices, tmp_path: Path, after: int):
-    await lived(services)
-    file = await services.bundles.export(MIRA, EVERYTHING, tmp_path / "Mira.lethe")
+async def test_a_disk_that_fails_half_way_leaves_neither_rows_nor_files(services: AppServices, file: Path, after: int):
     bundle = await services.bundles.read_bundle(file)
     await services.library.delete_world("the-petrel")
     before = traces(services)
@@ -541,17 +529,16 @@ def test_any_conversation_survives_the_journey(tmp_path_factory: pytest.TempPath
 
 
 async def test_the_metadata_of_a_memory_comes_along_and_a_bundle_without_any_is_read_by_older_versions(
-    services: AppServices, tmp_path: Path
+    services: AppServices, away: AppServices, tmp_path: Path
 ):
     plain = await services.bundles.export(MIRA, BundleScope.MEMORIES, tmp_path / "plain.lethe")
     metadata = {"origin": "letter of 3 May", "requires_user_permission": "true"}
     await services.memory.memorize(MIRA, MemoryUnit(content="The safe is behind the map.", metadata=metadata))
     file = await services.bundles.export(MIRA, BundleScope.MEMORIES, tmp_path / "Mira.lethe")
 
-    async with another(tmp_path / "away") as away:
-        bundle = await away.bundles.read_bundle(file)
-        received = await away.bundles.import_bundle(bundle, "Mira aboard")
-        (memory,) = await away.memory.memories(received.persona.unique_name)
+    bundle = await away.bundles.read_bundle(file)
+    received = await away.bundles.import_bundle(bundle, "Mira aboard")
+    (memory,) = await away.memory.memories(received.persona.unique_name)
 
     assert memory.metadata == metadata
     assert memory.needs_permission
