@@ -15,7 +15,7 @@ import pytest
 
 from lethe_app.domain.model import LoadOptions, ModelFile, NextWords, StopReason
 from lethe_app.domain.presets import SamplerPreset
-from lethe_app.errors import ModelCrashed, ModelMissing, ModelUnreadable, PromptTooLong
+from lethe_app.errors import ModelCrashed, ModelMissing, ModelUnreadable
 from lethe_app.llm.client import ModelClient
 from lethe_app.llm.kv_cache.reuse import ReuseOptions
 from lethe_app.llm.protocol import Chunk
@@ -84,15 +84,6 @@ async def test_stop_works_while_the_prompt_is_still_being_read(client: ModelClie
     assert time.monotonic() - began < 10  # the prompt would take thirty seconds
 
 
-async def test_a_stop_string_ends_the_reply(client: ModelClient, echo_model: Callable[..., Path]):
-    await load(client, echo_model("I agree.\nUser: and I"))
-
-    text, usage = await hear(client, "x", stop=("\nUser:",))
-
-    assert text == "I agree."
-    assert usage.reason is StopReason.END
-
-
 async def test_the_length_limit_ends_the_reply(client: ModelClient, echo_model: Callable[..., Path]):
     await load(client, echo_model("word " * 300))
 
@@ -140,13 +131,6 @@ async def test_a_broken_file_is_refused_by_name(client: ModelClient, tmp_path: P
 
     with pytest.raises(ModelUnreadable, match=r"broken\.json"):
         await load(client, broken)
-
-
-async def test_a_prompt_longer_than_the_context_is_refused(client: ModelClient, echo_model: Callable[..., Path]):
-    await load(client, echo_model(context=5))
-
-    with pytest.raises(PromptTooLong, match="6 tokens"):
-        await hear(client, "a b c d e f")
 
 
 async def test_counts_come_back_in_order(client: ModelClient, echo_model: Callable[..., Path]):

@@ -47,20 +47,6 @@ def recall(request: pytest.FixtureRequest, passages: Passages) -> MemoryIndex:
     return MemoryIndex(passages, embed, "toy") if request.param == "words and meaning" else MemoryIndex(passages)
 
 
-async def test_what_was_said_on_monday_is_found_on_friday_with_its_reason(recall: MemoryIndex, passages: Passages):
-    sessions = await lived(recall)
-
-    found = await recall.search(["mara"], "What is my cat called?", at=FRIDAY)
-
-    best = found.hits[0]
-    assert best.source == sessions["cat"]
-    lead = (await passages.read([best.leads[0].passage]))[best.leads[0].passage]
-    assert "cat" in lead.text
-    assert "cat" in best.leads[0].words
-    assert best.reasons[0].contribution > 0
-    assert (await passages.read(found.lines[:1]))[found.lines[0]].text == 'Tomas said, "My cat Whiskers is afraid of thunder."'
-
-
 async def test_another_word_of_the_same_meaning_finds_it_too(passages: Passages):
     recall = MemoryIndex(passages, embed, "toy")
     sessions = await lived(recall)
@@ -113,18 +99,6 @@ async def test_one_persona_does_not_know_what_another_does(recall: MemoryIndex):
     await lived(recall)
 
     assert await recall.search(["tom"], "cat Whiskers", at=FRIDAY) == RankedSources()
-
-
-async def test_forgotten_is_forgotten_also_after_a_restart(recall: MemoryIndex, passages: Passages):
-    sessions = await lived(recall)
-
-    origins = await origins_of(passages, "mara", source=sessions["cat"])
-    await recall.replace(origins, [])
-    assert len(origins) == 2
-
-    for memory in (recall, MemoryIndex(passages, embed, "toy")):
-        found = await memory.search(["mara"], "cat Whiskers", at=FRIDAY)
-        assert sessions["cat"] not in sources(found)
 
 
 async def test_nothing_is_lost_when_all_that_is_in_memory_goes(recall: MemoryIndex):

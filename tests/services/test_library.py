@@ -10,7 +10,7 @@ import pytest
 
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.persona import Persona
-from lethe_app.errors import FileError, ReadOnly
+from lethe_app.errors import ReadOnly
 
 
 def own(services: AppServices, name: str, content: object, folder: str = "personas") -> Path:
@@ -48,15 +48,6 @@ async def test_two_new_personas_of_one_name_saved_at_once_are_both_kept(services
 
     assert len({persona.unique_name for persona in saved}) == 4
     assert {(await services.library.persona(persona.unique_name)).bio for persona in saved} == {"0", "1", "2", "3"}
-
-
-async def test_a_deleted_persona_lies_in_the_trash(services: AppServices):
-    await services.library.delete_persona("mira-test")
-
-    (kept,) = (services.paths.trash / "personas").iterdir()
-    assert json.loads(kept.read_text(encoding="utf-8"))["name"] == "Mira"
-    with pytest.raises(FileError, match="does not exist"):
-        await services.library.persona("mira-test")
 
 
 async def test_what_ships_with_the_program_cannot_be_deleted_and_nothing_is_told(services: AppServices):

@@ -155,13 +155,6 @@ async def test_no_sample_gets_out(services: AppServices, sample: dict[str, str])
     assert reported == await foreign.quote_memory(memory)
 
 
-async def test_a_memory_of_the_users_own_is_told_as_it_is(talk: Talk):
-    await talk.add_memory("He likes the lamp.", keywords_main=["lighthouse"])
-    outcome = await talk.say("To the lighthouse!")
-
-    assert recalled(outcome.memory, "The lamp").text == "He likes the lamp."
-
-
 async def test_macros_of_strangers_stay_as_they_are_written(talk: Talk):
     await talk.add_memory("Greet {{user}} and {{char}}.", keywords_main=["lighthouse"], **READ)
     prompt = await talk.prompt_of(await talk.say("To the lighthouse!"))
@@ -190,9 +183,11 @@ async def test_the_words_alone_are_for_the_eyes_of_the_user(services: AppService
     assert strip_quotes("He likes the lamp.") == "He likes the lamp."
 
 
-@pytest.mark.parametrize("source", ["message:0c5a4d0e", "session:0c5a4d0e"])
-async def test_what_was_taken_from_a_conversation_was_not_written_by_strangers(talk: Talk, source: str):
-    await talk.add_memory("He likes the lamp.", keywords_main=["lighthouse"], made_by="journal", sources=[source])
+@pytest.mark.parametrize("source", ["", "message:0c5a4d0e", "session:0c5a4d0e"], ids=["the user's own", "message", "session"])
+async def test_what_is_the_users_own_or_from_a_conversation_is_told_as_it_is(talk: Talk, source: str):
+    origin = {"made_by": "journal", "sources": [source]} if source else {}
+    await talk.add_memory("He likes the lamp.", keywords_main=["lighthouse"], **origin)
+
     outcome = await talk.say("To the lighthouse!")
 
     assert recalled(outcome.memory, "The lamp").text == "He likes the lamp."

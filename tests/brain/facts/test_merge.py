@@ -51,13 +51,6 @@ def test_what_is_said_again_elsewhere_counts_again():
     assert after.last_seen == MOMENT - timedelta(days=50)
 
 
-def test_a_session_archived_again_changes_nothing():
-    again = fact("Tomas lives in Oslo.", "spring", days_old=100)
-
-    assert merge_fact(again, [(OSLO, 0.0)]) == []
-    assert merge_fact(again, [(OSLO, 0.0)], FactRelation.SAME) == []
-
-
 def test_without_a_session_its_messages_say_whether_it_was_said_anew():
     held = fact("Tomas lives in Oslo.", source_messages=[source("a")])
 

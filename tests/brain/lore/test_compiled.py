@@ -12,19 +12,11 @@ from lethe_app.brain.lore.compiled import CACHE_SIZE, LoreIndex, LoreIndexCache
 from lethe_app.domain.chat import Role
 from lethe_app.domain.worldinfo import World
 from lethe_app.paths import shipped_root
-from tests.brain.scenes import entry, evaluate_worlds, names, one, reasons, turn, world
+from tests.brain.scenes import entry, evaluate_worlds, names, reasons, turn, world
 
 
 def naming(char: str) -> Callable[[str], str]:
     return lambda text: text.replace("{{char}}", char).replace("{{user}}", "Tomas")
-
-
-def test_macros_in_keywords_are_filled_in():
-    lore = LoreIndex([world(entry("self", "{{char}}'s ship"))], naming("Mira"))
-
-    activated = one(evaluate_worlds(lore=lore, said="Is this Mira’s ship?"))
-
-    assert activated.key == "Mira's ship"
 
 
 def test_a_macro_for_which_there_is_nothing_is_a_condition_that_is_never_met():

@@ -40,10 +40,6 @@ def test_an_entry_stays_for_its_duration_without_being_mentioned_again():
     assert [one(each).active_until for each in evaluations[:3]] == [3, 3, 3]
 
 
-def test_a_mention_while_it_is_active_does_not_prolong_it():
-    assert fired_in(run_turn(world(entry("king", duration=2)), "king", "king", "hm", "hm")) == [True, True, False, False]
-
-
 def test_an_active_entry_is_not_rolled_again():
     book = world(entry("king", trigger_chance=0.5, duration=50))
     first_luck = next(number for number in range(1, 100) if names(evaluate_worlds(book, said="king", at=turn(number))))

@@ -43,13 +43,6 @@ def test_what_says_nearly_the_same_is_replaced(distance: float, replaced: bool):
     assert kept.guid == (old if replaced else new).guid
 
 
-@pytest.mark.parametrize("fields", [{"protected": True}, {"category": MemoryType.GOAL}])
-def test_what_is_protected_or_of_another_type_is_not_overwritten(fields: dict[str, object]):
-    new = memory("new")
-
-    assert deduplicate(new, None, (memory("fog", **fields), 0.0)) == new
-
-
 def test_a_merge_keeps_identity_life_and_the_users_own_settings():
     old = memory("fog", 90, priority=4, trigger_count=7, sticky=True, keywords_main=["Fog", "mist"], duration=3, enabled=False)
     new = memory("Fog!", 1, priority=2, keywords_main=["fog", "haze"], reason="asked", content="New.")

@@ -14,7 +14,7 @@ import pytest
 
 from lethe_app.domain.model import LoadOptions, StopReason
 from lethe_app.domain.presets import SamplerPreset
-from lethe_app.errors import ModelError, ModelMissing, ModelUnreadable, PromptTooLong
+from lethe_app.errors import ModelError, ModelMissing, ModelUnreadable
 from lethe_app.llm.engines.llama import LlamaEngine, TextThrottle
 from lethe_app.llm.kv_cache.diff import common_prefix_length
 from lethe_app.llm.protocol import Generate
@@ -189,11 +189,6 @@ def test_stop_strings_end_the_reply_before_they_show(engine: LlamaEngine):
 
     assert "Paris" not in text
     assert usage.reason is StopReason.END
-
-
-def test_a_prompt_beyond_the_context_is_refused(engine: LlamaEngine):
-    with pytest.raises(PromptTooLong, match="4096"):
-        ask(engine, "word " * 5000)
 
 
 def test_a_reply_ends_where_the_context_ends(starter_model: Path):

@@ -58,14 +58,20 @@ def reading(engine: LlamaEngine, prompt: str, at: StateLocation | None = None) -
     return engine.prefill(Prefill(1, prompt, state_location=at))
 
 
-def test_a_conversation_opened_again_is_not_read_again(open_engine: Opening, place: StateLocation):
+@pytest.fixture
+def kept(open_engine: Opening, place: StateLocation) -> StateLocation:
+    """Where an engine has kept what was told."""
     engine = open_engine()
     reading(engine, TOLD, place)
     keep(engine)
+    return place
+
+
+def test_a_conversation_opened_again_is_not_read_again(open_engine: Opening, kept: StateLocation):
     cold = open_engine()
     _text, all_of_it = say(cold, ASKED, None)
 
-    _text, usage = say(open_engine(), ASKED, place)
+    _text, usage = say(open_engine(), ASKED, kept)
 
     assert usage.evaluated_tokens < 20 < all_of_it.evaluated_tokens == all_of_it.prompt_tokens
 
@@ -152,12 +158,8 @@ def test_without_surgery_what_stands_behind_a_cut_is_not_trusted(open_engine: Op
     assert usage.evaluated_tokens > usage.prompt_tokens / 2
 
 
-def test_only_what_the_prompt_really_begins_with_is_used(open_engine: Opening, place: StateLocation):
-    engine = open_engine()
-    reading(engine, TOLD, place)
-    keep(engine)
-
-    _text, usage = say(open_engine(), OTHER, place)
+def test_only_what_the_prompt_really_begins_with_is_used(open_engine: Opening, kept: StateLocation):
+    _text, usage = say(open_engine(), OTHER, kept)
 
     assert usage.evaluated_tokens > usage.prompt_tokens / 2
 
@@ -170,26 +172,20 @@ def changed(path: Path, change: str) -> None:
 
 
 @pytest.mark.parametrize("change", ["turned", "short", "empty", "noise"])
-def test_what_was_spoilt_on_the_disk_is_read_anew(open_engine: Opening, place: StateLocation, change: str):
-    engine = open_engine()
-    reading(engine, TOLD, place)
-    keep(engine)
-    changed(next(place.folder.iterdir()), change)
+def test_what_was_spoilt_on_the_disk_is_read_anew(open_engine: Opening, kept: StateLocation, change: str):
+    changed(next(kept.folder.iterdir()), change)
     fresh, _usage = say(open_engine(), ASKED, None, 4)
 
-    said, usage = say(open_engine(), ASKED, place, 4)
+    said, usage = say(open_engine(), ASKED, kept, 4)
 
     assert usage.evaluated_tokens == usage.prompt_tokens
     assert said == fresh
 
 
-def test_what_another_file_read_is_read_anew(open_engine: Opening, place: StateLocation, starter_model: Path, tmp_path: Path):
-    engine = open_engine()
-    reading(engine, TOLD, place)
-    keep(engine)
+def test_what_another_file_read_is_read_anew(open_engine: Opening, kept: StateLocation, starter_model: Path, tmp_path: Path):
     copy = shutil.copyfile(starter_model, tmp_path / "copy.gguf")  # of the same words, but of another time
 
-    _text, usage = say(open_engine(path=copy), ASKED, place)
+    _text, usage = say(open_engine(path=copy), ASKED, kept)
 
     assert usage.evaluated_tokens == usage.prompt_tokens
 
@@ -197,23 +193,16 @@ def test_what_another_file_read_is_read_anew(open_engine: Opening, place: StateL
 @pytest.mark.parametrize(
     "options", [replace(OPTIONS, context=768), replace(OPTIONS, kv_type=KvType.Q8_0), replace(OPTIONS, flash_attention=True)]
 )
-def test_what_was_read_in_another_way_is_read_anew(open_engine: Opening, place: StateLocation, options: LoadOptions):
-    engine = open_engine()
-    reading(engine, TOLD, place)
-    keep(engine)
-
-    _text, usage = say(open_engine(options), ASKED, place)
+def test_what_was_read_in_another_way_is_read_anew(open_engine: Opening, kept: StateLocation, options: LoadOptions):
+    _text, usage = say(open_engine(options), ASKED, kept)
 
     assert usage.evaluated_tokens == usage.prompt_tokens
 
 
-def test_what_another_build_made_is_made_anew(open_engine: Opening, place: StateLocation, monkeypatch: pytest.MonkeyPatch):
-    engine = open_engine()
-    reading(engine, TOLD, place)
-    keep(engine)
+def test_what_another_build_made_is_made_anew(open_engine: Opening, kept: StateLocation, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(native_model.llama_cpp, "__version__", "0.0.1")
 
-    _text, usage = say(open_engine(), ASKED, place)
+    _text, usage = say(open_engine(), ASKED, kept)
 
     assert usage.evaluated_tokens == usage.prompt_tokens
 

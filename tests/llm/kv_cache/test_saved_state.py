@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import io
 import random
-import stat
-from pathlib import Path
 
 import pytest
 
 from lethe_app.llm.kv_cache.edits import Seam
-from lethe_app.llm.kv_cache.saved_state import SavedState, open_private, read, read_head, write
+from lethe_app.llm.kv_cache.saved_state import SavedState, read, read_head, write
 
 MARK = SavedState([1, 5, 9, 200_000], (Seam(2, 40), Seam(3, 7)), bytes(range(256)) * 40)
 
@@ -70,10 +68,3 @@ def test_cuts_that_cannot_be_are_not_believed():
 
 def test_writing_ends_when_it_is_to_go_on_no_longer():
     assert not write(io.BytesIO(), MARK, "this model", lambda: False)
-
-
-def test_nobody_else_may_read_it(tmp_path: Path):
-    with open_private(tmp_path / "x.kv") as file:
-        write(file, MARK, "this model", lambda: True)
-
-    assert stat.S_IMODE((tmp_path / "x.kv").stat().st_mode) == 0o600

@@ -28,13 +28,6 @@ def folders(source: str, home: str, environ: dict[str, str], platform: str) -> l
     return [path.as_posix() for name, path in model_roots(Path(home), environ, platform) if name == source]
 
 
-def test_the_users_folders_come_first_and_the_starter_last():
-    found = model_roots(Path("/h"), {}, "linux", user_folders=[Path("/a"), Path("/b")], starter_model=Path("/s/x.gguf"))
-
-    assert found[:2] == [(USER_SOURCE, Path("/a")), (USER_SOURCE, Path("/b"))]
-    assert found[-1] == (STARTER_SOURCE, Path("/s/x.gguf"))
-
-
 def test_a_folder_named_twice_is_searched_once_as_the_users():
     found = model_roots(Path("/h"), {}, "linux", user_folders=[Path("/h/.lmstudio/models")])
 

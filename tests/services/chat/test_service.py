@@ -86,17 +86,6 @@ async def test_a_stopped_reply_is_kept_as_far_as_it_came(talk: Talk):
     assert not last.current.complete
 
 
-async def test_stopping_before_the_first_word_leaves_no_empty_reply(talk: Talk):
-    await talk.says("late", reading_delay=5)
-
-    async with aclosing(talk.services.chat.send(talk.session.guid, "Hello?")) as events:
-        async for event in events:
-            if isinstance(event, ReplyStarted):
-                break
-
-    assert [message.role for message in await talk.log()] == [Role.ASSISTANT, Role.USER]
-
-
 async def test_after_a_crash_the_next_message_starts_the_model_anew(talk: Talk):
     await talk.says("one two", crash_after=1)
     with pytest.raises(ModelCrashed):

@@ -78,18 +78,6 @@ async def test_kind_and_key_of_a_statement_reach_the_store(services: AppServices
     assert (fact.key, fact.subject) == ("home", "Tomas")
 
 
-async def test_ticking_roleplay_moves_the_facts_into_the_story_at_once_and_back(services: AppServices):
-    session = await archived(services, *NUTS)
-    plain = await sides(services)
-    assert plain[NUTS_FACT] is False
-
-    await tick(services, session, True)
-    assert await sides(services) == dict.fromkeys(plain, True)
-
-    await tick(services, session, False)
-    assert await sides(services) == plain
-
-
 async def test_without_facts_of_stories_ticking_unlearns_and_unticking_learns(services: AppServices):
     await services.preferences.set(facts_during_roleplay=False)
     session = await archived(services, *NUTS)

@@ -199,13 +199,6 @@ async def test_what_the_user_reworded_gives_way_to_what_is_told_later_and_can_be
     assert await held(services) == {"Tomas lives in Porto."}
 
 
-async def test_an_older_conversation_that_is_read_late_does_not_replace_the_newer_one(services: AppServices):
-    await tell(services, Told("Tomas lives in Lisbon.", "home"), day=3)
-    await tell(services, Told("Tomas lives in Porto.", "home"))
-
-    assert await held(services) == {"Tomas lives in Lisbon."}
-
-
 async def test_somebody_who_moves_back_lives_there_again(services: AppServices):
     porto, lisbon = Told("Tomas lives in Porto.", "home"), Told("Tomas lives in Lisbon.", "home")
     for day, reported in enumerate((porto, lisbon, porto)):

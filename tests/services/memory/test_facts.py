@@ -19,7 +19,7 @@ from lethe_app.domain.facts import ExtractedFact, MadeBy
 from lethe_app.errors import LetheError, StorageError
 from lethe_app.retrieval.fact_relation import FactRelation
 from tests.retrieval.conftest import embed
-from tests.services.past_sessions import NUTS, again, answers, copy_home, hold, opened, stated, trusted
+from tests.services.past_sessions import NUTS, again, answers, hold, stated, trusted
 from tests.services.turns import MIRA
 from tests.sweep import examples
 
@@ -113,22 +113,6 @@ async def test_what_was_superseded_is_kept_and_can_hold_again(
     assert old.fact in holds
     assert (new.fact in holds) is not instead
     assert len(await services.facts.facts_of(HER)) == 2
-
-
-async def test_a_forgotten_fact_stays_forgotten_after_a_restart_and_another_archive(services: AppServices, tmp_path: Path):
-    session = await hold(services, *NUTS)
-    await services.archive_queue.archive_session(session.guid)
-    facts = await known(services)
-    await services.facts.forget_fact(facts["Tomas is allergic to peanuts."].guid)
-
-    await services.archive_queue.update(session.guid)
-    here = await known(services)
-    async with opened(await copy_home(services, tmp_path / "next")) as after:
-        await after.sessions.ensure_open(await after.sessions.open(session.guid))
-        await after.archive_queue.archive_session(session.guid)
-        there = await known(after)
-
-    assert set(here) == set(there) == set(facts) - {"Tomas is allergic to peanuts."}
 
 
 async def test_a_forgotten_fact_does_not_come_back_in_the_words_of_a_model(services: AppServices, tmp_path: Path):

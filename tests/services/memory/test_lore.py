@@ -60,14 +60,6 @@ async def test_an_entry_stays_rests_and_wakes_again_even_after_a_restart(talk: T
         await again.close()
 
 
-async def test_an_entry_waits_for_its_number_of_messages(talk: Talk):
-    talk.write_world("isles", {**GROTTO, "delay": 4}, scan_depth=0)
-    assert await ways(talk.services, talk.session, "The grotto!", "The grotto!") == [
-        None,
-        "keyword",
-    ]  # the greeting is the first message
-
-
 async def test_chance_falls_for_a_reply_written_anew_as_it_fell_before(talk: Talk):
     talk.write_world("isles", {**GROTTO, "trigger_chance": 0.5}, scan_depth=0)
     outcome = [await talk.say("The grotto!") for _turn in range(12)]

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from datetime import timedelta
 
 import pytest
 
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import ChatSession, Role
-from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.memory import MemoryInsertion, MemoryType
 from lethe_app.domain.recall import RecallWay, TurnMemory
@@ -78,12 +76,6 @@ async def test_people_and_places_come_by_their_name(talk: Talk, category: Memory
     assert outcome.ways["Old Brannoch"] == "title"
 
 
-async def test_other_types_do_not_come_by_their_name(talk: Talk):
-    await talk.services.preferences.set(rag_enabled=False)
-    await talk.add_memory("Keeps the light.", name="Old Brannoch")
-    assert (await talk.say("Is old brannoch still alive?")).memory.recalled == []
-
-
 async def test_a_word_in_the_text_finds_a_memory_without_any_keyword(talk: Talk):
     await talk.add_memory("The cormorant nests beneath the broken winch.", name="Cormorant")
     outcome = await talk.say("Where does the cormorant nest, near the broken winch?")
@@ -109,14 +101,6 @@ async def test_what_is_found_by_keywords_alone_is_the_users_to_say(talk: Talk):
 
 
 # By time
-
-
-async def test_a_memory_of_the_future_is_silent_until_the_very_minute(talk: Talk):
-    words = {"keywords_main": ["lighthouse"], "category": MemoryType.PERSON}
-    await add_memory(
-        talk.services, "A lighthouse letter comes.", name="Lighthouse", added=now() + timedelta(seconds=90), **words
-    )
-    assert (await talk.say("The lighthouse letter?")).memory.recalled == []
 
 
 async def test_a_memory_that_is_over_comes_no_more_and_goes_to_the_trash(talk: Talk):

@@ -125,15 +125,6 @@ async def test_with_more_conversations_than_there_is_room_for_the_others_are_nam
     assert outcome.memory.remark == "Other conversations of that time: “The bicycle” (May 2nd, 2026)."
 
 
-@pytest.mark.parametrize("text", ["I was tired yesterday.", "My exam is on May 2nd.", "See you on Monday!"])
-async def test_a_message_that_only_mentions_a_time_brings_nothing(
-    services: AppServices, talks: dict[str, ChatSession], text: str
-):
-    outcome = await asked(services, text)
-
-    assert (titles(outcome.memory), outcome.memory.remark) == ([], "")
-
-
 async def test_a_search_leads_to_that_time_as_well(services: AppServices, talks: dict[str, ChatSession]):
     found = await services.memory_lookup.search(MIRA, "What did we talk about on May 2nd?")
 

@@ -65,16 +65,6 @@ async def begun(services: AppServices) -> None:
     forget()
 
 
-async def test_what_failed_says_why(services: AppServices):
-    async with serving(HubServer(status=404)) as server:
-        await services.preferences.set(hub_mirror=server.url)
-        services.downloads.start_download(TINY)
-        (news,) = await over(services, TINY)
-
-    assert news.stage is DownloadStage.FAILED
-    assert "no longer available" in news.problem
-
-
 async def test_the_recommended_ones_are_told_without_any_connection(services: AppServices):
     models = await services.downloads.list_offers()
 

@@ -49,17 +49,6 @@ async def test_what_came_with_lethe_can_be_seen_under_what_the_user_made_of_it(s
     assert (services.library.is_own("mira"), services.library.is_own("edmund")) == (True, False)
 
 
-async def test_a_new_picture_replaces_no_other(services: AppServices):
-    first = await services.library.save_picture("Ada", b"one")
-    second = await services.library.save_picture("Ada", b"two")
-    ada = await services.library.save_persona(Persona(name="Ada", avatar=first))
-
-    shown = services.library.avatar(ada)
-
-    assert first != second
-    assert shown.read_bytes() == b"one"
-
-
 # drafts
 
 

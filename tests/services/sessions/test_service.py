@@ -163,23 +163,6 @@ async def test_a_title_is_trimmed_and_shown_in_the_list(services: AppServices):
     assert (await services.sessions.open(session.guid)).name == "Night watch"
 
 
-async def test_a_deleted_conversation_is_gone_until_it_is_restored_with_every_word(services: AppServices, says: Says):
-    await says("Yes.")
-    session = await services.sessions.new("mira-test")
-    await say(services, session, "Remember this.")
-    before = await log(services, session)
-
-    await services.sessions.delete(session.guid)
-    gone = await services.sessions.list("mira-test")
-    with pytest.raises(StorageError):
-        await services.sessions.open(session.guid)
-    await services.sessions.restore(session.guid)
-
-    assert gone == []
-    assert await log(services, session) == before
-    assert (await services.sessions.resume("mira-test")).guid == session.guid
-
-
 async def test_whoever_shows_the_list_is_told_of_every_change_after_it_happened(services: AppServices, says: Says):
     reported: list[tuple[str, str]] = []
     action = ""

@@ -99,20 +99,6 @@ async def test_what_another_program_wrote_goes_to_the_trash_though_the_worlds_we
     assert services.worlds.unsaved == {}
 
 
-async def test_a_deleted_world_can_be_had_back(services: AppServices):
-    world = await services.worlds.create("Isles")
-    await services.worlds.save(world.model_copy(update={"description": "newest"}))
-    trashed = await services.worlds.delete("isles")
-    assert "isles" not in {one.world.unique_name for one in await services.worlds.list_worlds()}
-
-    assert await services.worlds.restore(trashed) == "isles"
-
-    held = {one.world.unique_name: one.world for one in await services.worlds.list_worlds()}["isles"]
-    assert held.description == "newest"
-    assert await services.worlds.save(held.model_copy(update={"description": "and on"})) is None
-    assert on_disk(services, "isles")["description"] == "and on"
-
-
 async def test_a_world_deleted_while_it_is_to_be_saved_stays_deleted(services: AppServices):
     world = await services.worlds.create("Isles")
     mine = world.model_copy(update={"description": "mine"})
