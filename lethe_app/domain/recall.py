@@ -234,7 +234,7 @@ class TurnMemory(BaseModel, extra="forbid", frozen=True):
     """Facts of the present session, in one line."""
     mood: str = ""
     """Text about the persona's mood, where it has changed."""
-    bench: str = ""
+    working_memory: str = Field(default="", validation_alias=AliasChoices("working_memory", "bench"))
     """Contents of the working memory of this session; part of the prompt, but not stored."""
     remark: str = ""
     """Remark about a time the user asked for, such as that there was no conversation then."""

@@ -45,7 +45,7 @@ class AppState(Store):
     @in_transaction
     def get(self, connection: sqlite3.Connection, scope: str, key: str) -> object | None:
         """Return the value, or None if there is none."""
-        row = connection.execute("SELECT value FROM house_state WHERE scope = ? AND key = ?", (scope, key)).fetchone()
+        row = connection.execute("SELECT value FROM app_state WHERE scope = ? AND key = ?", (scope, key)).fetchone()
         return json.loads(row[0]) if row else None
 
     @in_transaction
@@ -56,7 +56,7 @@ class AppState(Store):
     @in_transaction
     def values_of(self, connection: sqlite3.Connection, scope: str) -> dict[str, object]:
         """Return all keys of a scope with their values."""
-        rows = connection.execute("SELECT key, value FROM house_state WHERE scope = ? ORDER BY key", (scope,))
+        rows = connection.execute("SELECT key, value FROM app_state WHERE scope = ? ORDER BY key", (scope,))
         return {key: json.loads(value) for key, value in rows}
 
 
@@ -89,7 +89,7 @@ def session_values(connection: sqlite3.Connection, session_id: UUID) -> dict[str
 
 def app_values(connection: sqlite3.Connection, keys: Sequence[tuple[str, str]]) -> dict[tuple[str, str], object]:
     """Return those of these values of the app state that exist, by scope and key, inside a transaction."""
-    query = "SELECT value FROM house_state WHERE scope = ? AND key = ?"
+    query = "SELECT value FROM app_state WHERE scope = ? AND key = ?"
     rows = {key: connection.execute(query, key).fetchone() for key in keys}
     return {key: json.loads(row[0]) for key, row in rows.items() if row}
 
@@ -102,7 +102,7 @@ def set_session_value(connection: sqlite3.Connection, session_id: UUID, key: str
 
 def set_app_value(connection: sqlite3.Connection, scope: str, key: str, value: object) -> None:
     """Set a value of the app state inside the caller's transaction; None deletes the key."""
-    _set_value(connection, "house_state", {"scope": storable_text(scope), "key": storable_text(key)}, value)
+    _set_value(connection, "app_state", {"scope": storable_text(scope), "key": storable_text(key)}, value)
 
 
 def _set_value(connection: sqlite3.Connection, table: str, key: dict[str, ColumnValue], value: object) -> None:

@@ -155,7 +155,9 @@ def _erase_records(connection: sqlite3.Connection, persona_id: str, day: str, id
 def _erase_states(connection: sqlite3.Connection, persona_id: str) -> None:
     """Erase the states of a persona's sessions that contain summaries and notes, and the stored prompts."""
     of_persona = "session_id IN (SELECT guid FROM sessions WHERE persona_id = ?)"
-    connection.execute(f"DELETE FROM session_state WHERE key IN ('frame', 'session_notes') AND {of_persona}", (persona_id,))
+    connection.execute(
+        f"DELETE FROM session_state WHERE key IN ('stable_prefix', 'session_notes') AND {of_persona}", (persona_id,)
+    )
     connection.execute("DELETE FROM kept_prompts WHERE persona_id = ?", (persona_id,))
     connection.execute(COUNT_DELETION, (persona_id,))
 

@@ -51,6 +51,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     partial(run_script, "v13_memory.sql"),
     partial(run_script, "v14_state_keys.sql"),
     partial(run_script, "v15_superseding.sql"),
+    partial(run_script, "v16_plain_names.sql"),
 )
 """Migration steps in order; step n migrates from version n to version n + 1."""
 

@@ -16,7 +16,7 @@ OBJECTION_SCOPES = "objections "
 """Prefix of the scopes with objections and the copies of rejected memories that undo restores."""
 # A value that is not JSON is skipped, so that a damaged record cannot prevent a purge.
 SELECT_TURNS = "SELECT message_id, value FROM turn_memories WHERE json_valid(value)"
-SELECT_OBJECTIONS = "SELECT scope, key, value FROM house_state WHERE substr(scope, 1, ?) = ? AND json_valid(value)"
+SELECT_OBJECTIONS = "SELECT scope, key, value FROM app_state WHERE substr(scope, 1, ?) = ? AND json_valid(value)"
 SELECT_MISSING_GUIDS = """
 SELECT value FROM json_each(?) WHERE value NOT IN (SELECT guid FROM memories) AND value NOT IN (SELECT guid FROM facts)
 AND value NOT IN (SELECT id FROM messages) AND value NOT IN (SELECT id FROM document_chunks)
@@ -50,7 +50,7 @@ def redact_purged(connection: sqlite3.Connection) -> None:
     _delete_objections(connection, [(scope, key, value) for scope, key, value in stored if isinstance(value, list)])
     for scope, key, copy in copies:
         if _redact(copy, purged_guids):
-            connection.execute("DELETE FROM house_state WHERE scope = ? AND key = ?", (scope, key))
+            connection.execute("DELETE FROM app_state WHERE scope = ? AND key = ?", (scope, key))
 
 
 def _delete_objections(connection: sqlite3.Connection, stored: list[tuple[str, str, list[Any]]]) -> None:
@@ -61,7 +61,7 @@ def _delete_objections(connection: sqlite3.Connection, stored: list[tuple[str, s
         existing = {id_ for (id_,) in connection.execute(query, (ids_json,))}
         kept = [one for one in objections if isinstance(one, dict) and one.get("message") in existing]
         if len(kept) < len(objections):
-            query = "UPDATE house_state SET value = ? WHERE scope = ? AND key = ?"
+            query = "UPDATE app_state SET value = ? WHERE scope = ? AND key = ?"
             connection.execute(query, (json_text(kept), scope, key))
 
 

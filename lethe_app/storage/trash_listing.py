@@ -141,16 +141,16 @@ class TrashListing(Store):
         for table in PERSONA_TABLES:
             connection.execute(f"DELETE FROM {table} WHERE persona_id = ?", (persona_id,))
         for scope in keys.persona_scopes:
-            connection.execute("DELETE FROM house_state WHERE scope = ? AND key = ?", (scope, persona_id))
+            connection.execute("DELETE FROM app_state WHERE scope = ? AND key = ?", (scope, persona_id))
         for prefix in keys.persona_scope_prefixes:
             values = (len(prefix), prefix, persona_id)
             # Not LIKE, for which “_” and “%” in a prefix would be wildcards.
-            connection.execute("DELETE FROM house_state WHERE substr(scope, 1, ?) = ? AND key = ?", values)
+            connection.execute("DELETE FROM app_state WHERE substr(scope, 1, ?) = ? AND key = ?", values)
         for scope in keys.owned_scopes:
-            connection.execute("DELETE FROM house_state WHERE scope = ?", (scope,))
+            connection.execute("DELETE FROM app_state WHERE scope = ?", (scope,))
         for scope in keys.value_scopes:
             owned = "json_valid(value) AND json_extract(value, '$.persona_id') = ?"
-            query = f"DELETE FROM house_state WHERE scope = ? AND {owned}"
+            query = f"DELETE FROM app_state WHERE scope = ? AND {owned}"
             connection.execute(query, (scope, persona_id))
 
     @in_transaction
@@ -162,7 +162,7 @@ class TrashListing(Store):
     @in_transaction
     def erase_app_state(self, connection: sqlite3.Connection, scope: str) -> None:
         """Delete all values of a scope of the app state."""
-        connection.execute("DELETE FROM house_state WHERE scope = ?", (scope,))
+        connection.execute("DELETE FROM app_state WHERE scope = ?", (scope,))
 
     async def scrub(self) -> None:
         """Remove what was erased from the files of the database."""

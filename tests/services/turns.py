@@ -188,7 +188,7 @@ def write_world(services: AppServices, stem: str, *entries: dict[str, object], *
 
 async def dump(services: AppServices) -> list[str]:
     """Everything in the database, row by row."""
-    tables = ("memories", "sessions", "messages", "alternatives", "session_state", "house_state", "turn_memories", "facts")
+    tables = ("memories", "sessions", "messages", "alternatives", "session_state", "app_state", "turn_memories", "facts")
     derived = ("passages", "passage_vectors", "passage_debts")
     return await services.database.run(
         lambda c: [repr(row) for table in (*tables, *derived) for row in c.execute(f"SELECT * FROM {table}")]

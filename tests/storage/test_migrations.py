@@ -299,7 +299,13 @@ async def test_the_permission_of_a_memory_becomes_metadata_and_working_memory_ge
 
 
 async def test_states_are_found_by_their_names_of_today(old: Path):
-    states = {"pool": "keyword_entries", "staying": "active_spans", "told": "announced", "scratch": "session_notes"}
+    states = {
+        "pool": "keyword_entries",
+        "staying": "active_spans",
+        "told": "announced",
+        "scratch": "session_notes",
+        "frame": "stable_prefix",
+    }
     with closing(sqlite3.connect(old, isolation_level=None)) as connection:
         migrate(connection, MIGRATIONS[: MIGRATIONS.index(MEMORY_METADATA)])
         rows = [(str(SESSION), name, json.dumps({"of": name})) for name in (*states, "lore")]

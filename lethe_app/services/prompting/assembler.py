@@ -426,6 +426,6 @@ def turn_notes(memory: TurnMemory) -> list[PromptNote]:
     ]
     # A higher order is placed later: remark, mood, working memory and session notes follow entries of the default order,
     # 100.
-    state_texts = ((memory.remark, 800), (memory.mood, 900), (memory.bench, 950), (memory.session_notes, 1000))
+    state_texts = ((memory.remark, 800), (memory.mood, 900), (memory.working_memory, 950), (memory.session_notes, 1000))
     state_notes = [PromptNote(text, order=order) for text, order in state_texts if text]
     return [*ranked, *state_notes]

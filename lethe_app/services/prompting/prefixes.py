@@ -23,9 +23,9 @@ from lethe_app.services.events import Listeners
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.prompting.past_sessions import NotebookSections, PastSessions
 from lethe_app.services.prompting.turn_context import (
-    FRAME,
     MIN_MESSAGE_TOKENS,
     PRESENT,
+    STABLE_PREFIX,
     USUAL_CONTEXT,
     WITHOUT_EARLIER,
     StablePrefix,
@@ -100,12 +100,12 @@ class StablePrefixes:
 
     async def load(self, session_id: UUID) -> StablePrefix | None:
         """Return the stored prefix of a session; None if there is none that can be read."""
-        return stored_prefix({FRAME: await self._session_state.get(session_id, FRAME)})
+        return stored_prefix({STABLE_PREFIX: await self._session_state.get(session_id, STABLE_PREFIX)})
 
     async def drop(self, session_id: UUID) -> None:
         """Delete the prefix of a session, because messages that had left its history were changed or deleted."""
         async with self._writing:
-            await self._session_state.set(session_id, FRAME, None)
+            await self._session_state.set(session_id, STABLE_PREFIX, None)
 
     async def cut(
         self, turn: TurnContext, model: LoadedModel, prefix: StablePrefix, history: Sequence[Message], dropped: int
@@ -149,7 +149,7 @@ class StablePrefixes:
             prefix = await self.load(session_id)
             if prefix is not None and prefix.first is not None:
                 updated = prefix.model_copy(update={"recap": text, "recapped": end})
-                await self._session_state.set(session_id, FRAME, updated.model_dump(mode="json"))
+                await self._session_state.set(session_id, STABLE_PREFIX, updated.model_dump(mode="json"))
 
     async def _make(
         self,
@@ -187,7 +187,7 @@ class StablePrefixes:
             stored = await self.load(session.guid)
             if stored is not None and stored.first == (previous_first or made.first):  # a recap that came meanwhile is not lost
                 made = made.model_copy(update={"recap": stored.recap, "recapped": stored.recapped})
-            await self._session_state.set(session.guid, FRAME, made.model_dump(mode="json"))
+            await self._session_state.set(session.guid, STABLE_PREFIX, made.model_dump(mode="json"))
             self._terms_by_session[session.guid] = terms
         return made
 

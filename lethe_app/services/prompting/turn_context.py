@@ -31,7 +31,7 @@ from lethe_app.services.stored_values import read_stored
 from lethe_app.storage.chats.turn_rows import TurnReader, TurnRows, TurnScope, newest_user_message
 from lethe_app.storage.memory.turn_memories import NO_TURN
 
-FRAME = "frame"
+STABLE_PREFIX = "stable_prefix"
 """Key of the session state."""
 WITHOUT_EARLIER = "without earlier sessions"
 """Key of the session state: True if the user left the earlier sessions out of the prompts of this one."""
@@ -93,7 +93,7 @@ class StablePrefix(BaseModel):
 
 def stored_prefix(states: Mapping[str, object]) -> StablePrefix | None:
     """Return the prefix that is stored in the state of a session; None if there is none that can be read."""
-    return read_stored(StablePrefix.model_validate, states.get(FRAME))
+    return read_stored(StablePrefix.model_validate, states.get(STABLE_PREFIX))
 
 
 def starts_without_earlier(states: Mapping[str, object]) -> bool:

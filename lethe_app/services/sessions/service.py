@@ -22,7 +22,7 @@ from lethe_app.domain.persona import Persona
 from lethe_app.prompt.macros import MacroContext, expand
 from lethe_app.services.events import Listeners
 from lethe_app.services.participants import FillMacros, MacroPosition, Participants, ParticipantService
-from lethe_app.services.prompting.turn_context import FRAME, TurnContext
+from lethe_app.services.prompting.turn_context import STABLE_PREFIX, TurnContext
 from lethe_app.services.sessions.archive_queue import ArchiveQueue
 from lethe_app.services.sessions.languages import MessageLanguages, describe_text
 from lethe_app.services.sessions.reply_writer import ReplyKind, ReplyWriter
@@ -233,7 +233,7 @@ class SessionService:
             if summary is summaries[0]:
                 return session
             await self.wait_until_archived(persona_id)
-            await self._session_store.restart_session(session.guid, now(), FRAME)
+            await self._session_store.restart_session(session.guid, now(), STABLE_PREFIX)
             self._start_archiving(persona_id)
             self.changed.notify(persona_id)
             return await self._session_store.session(session.guid)

@@ -203,7 +203,7 @@ class ToolTurn:
         """Return the memory of the turn with the inventory of working memory added."""
         if self.is_continued or not self.services.inventory:
             return memory
-        return (memory or TurnMemory()).model_copy(update={"bench": self.services.inventory})
+        return (memory or TurnMemory()).model_copy(update={"working_memory": self.services.inventory})
 
     def create_call_detector(self) -> ToolCallDetector | None:
         """Return a detector of tool calls for one generation; None if the model has no native tool calls."""

@@ -155,7 +155,7 @@ async def test_no_copy_of_what_was_forgotten_waits_to_be_taken_back(talk: Talk):
 
     await services.reply_actions.forget_memory(before.recalled[0], MIRA)
 
-    kept = await services.database.run(lambda c: c.execute("SELECT value FROM house_state").fetchall())
+    kept = await services.database.run(lambda c: c.execute("SELECT value FROM app_state").fetchall())
     assert not any("dark since May" in value for (value,) in kept)
 
 
@@ -292,7 +292,7 @@ async def test_nothing_holds_the_words_of_what_was_deleted_for_good(talk: Talk):
 
 async def everything(services: AppServices) -> str:
     """All that is kept of turns and of the house."""
-    question = "SELECT value FROM house_state UNION ALL SELECT value FROM turn_memories"
+    question = "SELECT value FROM app_state UNION ALL SELECT value FROM turn_memories"
     return "\n".join(value for (value,) in await services.database.run(lambda c: c.execute(question).fetchall()))
 
 

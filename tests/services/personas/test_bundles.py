@@ -412,7 +412,7 @@ def traces(services: AppServices) -> tuple[list[str], list[tuple[int]]]:
     """Every file of hers that there is, and how many rows each table has."""
     folders = (services.paths.personas, services.paths.worlds, services.paths.notebooks)
     files = sorted(str(file) for folder in folders for file in folder.rglob("*"))
-    tables = ("memories", "sessions", "messages", "alternatives", "facts", "house_state", "session_state")
+    tables = ("memories", "sessions", "messages", "alternatives", "facts", "app_state", "session_state")
     with closing(sqlite3.connect(f"file:{services.paths.database}?mode=ro", uri=True)) as database:
         return files, [database.execute(f"SELECT count(*) FROM {table}").fetchone() for table in tables]
 

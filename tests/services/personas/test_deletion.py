@@ -83,8 +83,8 @@ async def test_of_a_persona_deleted_for_good_nothing_is_left(services: AppServic
     await says("Indeed.")
     await lived(services)
     before = await rows_about(services, MIRA)
-    assert before.keys() >= {"task_runs", "changes", "feedback", "house_state", "memories", "sessions"}
-    assert before["house_state"] >= 8
+    assert before.keys() >= {"task_runs", "changes", "feedback", "app_state", "memories", "sessions"}
+    assert before["app_state"] >= 8
     assert await count(services, "working_memory") == 1
     assert len(files_of(services.paths.home, MIRA)) == 3
 

@@ -628,7 +628,7 @@ async def test_a_session_of_an_older_version_keeps_its_prompt_until_its_history_
     await prompt(services, present)
     old = await frame(services, present)
     stored = old.model_dump(mode="json", exclude={"explains_memory"})
-    await services.session_state.set(present.guid, "frame", stored)
+    await services.session_state.set(present.guid, "stable_prefix", stored)
 
     unchanged = await prompt(services, present)
     await hold(services, *marked("here", 260)[2:], session=present)

@@ -22,7 +22,7 @@ Say = Callable[..., Message]
 WAITING = MemoryUnit(name="The lamp", content="It is dark since May.", insertion=MemoryInsertion.NATURAL)
 FADED = MemoryUnit(name="The rope", content="It is wet.")
 BROUGHT_UP = MemoryUnit(name="The gulls", content="They are back.")
-TABLES = ("memories", "sessions", "messages", "alternatives", "session_state", "house_state", "turn_memories", "passage_debts")
+TABLES = ("memories", "sessions", "messages", "alternatives", "session_state", "app_state", "turn_memories", "passage_debts")
 
 
 async def dump_tables(database: Database) -> list[str]:
