@@ -76,35 +76,35 @@ class Participants:
         )
 
 
+@dataclass(frozen=True)
 class ParticipantService:
     """Look up the participants of sessions. A missing user persona is replaced by the current one."""
 
-    def __init__(self, library: Library, preferences: Preferences) -> None:
-        self._library = library
-        self._preferences = preferences
+    library: Library
+    preferences: Preferences
 
     @property
     def default_user_id(self) -> str:
         """User persona of new sessions; empty if none is chosen."""
-        return self._preferences.current.user_persona
+        return self.preferences.current.user_persona
 
     async def load_for_persona(self, persona_id: str) -> Participants:
         """Return the persona with the current user persona. Raise FileError."""
         user_id = self.default_user_id
-        return await self._library.run_in_storage_thread(
-            lambda: Participants(self._library.read_persona(persona_id), self._read_user(user_id))
+        return await self.library.run_in_storage_thread(
+            lambda: Participants(self.library.read_persona(persona_id), self._read_user(user_id))
         )
 
     async def load_for_session(self, session: ChatSession) -> Participants:
         """Return the participants of a session. Raise FileError."""
-        return await self._library.run_in_storage_thread(lambda: self.read_for_session(session))
+        return await self.library.run_in_storage_thread(lambda: self.read_for_session(session))
 
     def read_for_session(self, session: ChatSession, speaker: str = "") -> Participants:
         """Return the participants of a session with `speaker` speaking; to be called in the storage thread.
 
         The user persona is the one that was chosen when the session began. Raise FileError if the persona cannot be read.
         """
-        persona, user = self._library.read_persona(session.persona_id), self._read_user(session.user_id)
+        persona, user = self.library.read_persona(session.persona_id), self._read_user(session.user_id)
         participants = Participants(persona, user, self._read_guests(session.guests))
         if speaker and speaker not in {participant.unique_name for participant in (persona, *participants.guests)}:
             participants = replace(participants, guests=(*participants.guests, *self._read_guests([speaker])))
@@ -120,14 +120,14 @@ class ParticipantService:
         A persona's own preset is used unless the one chosen in the settings is among the persona's. To be called in the
         storage thread. Raise FileError if `default_preset` cannot be read.
         """
-        settings, preset_names = self._preferences.current, persona.allowed_samplers
+        settings, preset_names = self.preferences.current, persona.allowed_samplers
         for name in preset_names if settings.sampler not in preset_names else ():
             with suppress(FileError):  # deleted or broken: try the next one, and in the end the default
-                return self._with_temperature(self._library.read_sampler(name))
-        return self._with_temperature(self._library.read_sampler(default_preset))
+                return self._with_temperature(self.library.read_sampler(name))
+        return self._with_temperature(self.library.read_sampler(default_preset))
 
     def _with_temperature(self, preset: SamplerPreset) -> SamplerPreset:
-        temperature = self._preferences.current.temperature_override
+        temperature = self.preferences.current.temperature_override
         return preset.model_copy(update={"temperature": temperature}) if temperature >= 0 else preset
 
     def _read_guests(self, names: Sequence[str]) -> tuple[Persona, ...]:
@@ -135,14 +135,14 @@ class ParticipantService:
         guests = []
         for name in names:
             with suppress(FileError):
-                guests.append(self._library.read_persona(name))
+                guests.append(self.library.read_persona(name))
         return tuple(guests)
 
     def _read_user(self, user_id: str) -> Persona:
         for name in dict.fromkeys((user_id, self.default_user_id)):
             if name:
                 with suppress(FileError):  # deleted or broken
-                    return self._library.read_persona(name)
+                    return self.library.read_persona(name)
         return DEFAULT_USER
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from random import Random
 from typing import Any, Literal
 from uuid import UUID
@@ -122,6 +123,7 @@ MAX_MESSAGES, MAX_LINE_CHARACTERS = 6, 300
 """Number of newest messages by which the model chooses the next speaker, and the most characters of each."""
 
 
+@dataclass(frozen=True)
 class GroupService:
     """Manage the participants of sessions and the order of their replies.
 
@@ -129,36 +131,28 @@ class GroupService:
     cards.
     """
 
-    def __init__(
-        self,
-        session_store: SessionStore,
-        library: Library,
-        participants: ParticipantService,
-        preferences: Preferences,
-        answer_model: StructuredOutput,
-    ) -> None:
-        self._session_store = session_store
-        self._library = library
-        self._participants = participants
-        self._preferences = preferences
-        self._answer_model = answer_model
+    session_store: SessionStore
+    library: Library
+    participants: ParticipantService
+    preferences: Preferences
+    answer_model: StructuredOutput
 
     async def members(self, session_id: UUID) -> list[Persona]:
         """Return the persona that the session belongs to, then the other participants. Raise FileError and StorageError."""
-        participants = await self._participants.load_for_session(await self._session_store.session(session_id))
+        participants = await self.participants.load_for_session(await self.session_store.session(session_id))
         return [participants.persona, *participants.guests]
 
     async def candidates_for(self, session_id: UUID) -> list[Persona]:
         """Return the personas that do not take part in the session, by name. Raise StorageError."""
-        session = await self._session_store.session(session_id)
+        session = await self.session_store.session(session_id)
         member_ids = {session.persona_id, *session.guests}
-        return [persona for persona in await self._library.personas() if persona.unique_name not in member_ids]
+        return [persona for persona in await self.library.personas() if persona.unique_name not in member_ids]
 
     async def plan_replies(self, session: ChatSession, participants: Participants, text: str) -> TurnOrder:
         """Return the order in which the personas of a group reply to `text`."""
-        settings = self._preferences.current
+        settings = self.preferences.current
         order = TurnOrder(participants.group, settings.group_turns, settings.group_replies)
-        newest = await self._session_store.newest_messages(session.guid, 2 * len(participants.group) + 2)
+        newest = await self.session_store.newest_messages(session.guid, 2 * len(participants.group) + 2)
         speakers = (message.speaker for message in reversed(newest) if message.role is Role.ASSISTANT)
         order.plan(text, next(speakers, ""))
         return order
@@ -178,7 +172,7 @@ class GroupService:
         """
         messages = [
             message
-            for message in await self._session_store.newest_messages(session.guid, MAX_MESSAGES)
+            for message in await self.session_store.newest_messages(session.guid, MAX_MESSAGES)
             if not message.hidden and message.content.strip()
         ]
         last = messages[-1].speaker if messages else ""
@@ -198,7 +192,7 @@ class GroupService:
             ),
         }
         try:
-            answer = await self._answer_model.ask(
+            answer = await self.answer_model.ask(
                 "next_speaker", create_model("Next", __base__=LlmAnswer, name=(name_type, ...)), **values
             )
         except (ModelError, ValidationError):

@@ -138,60 +138,53 @@ SAMPLE_NOTE = PromptNote("Ben once rowed out here in a fog.")
 """Personas, messages and memories on which a format is tried."""
 
 
+@dataclass(frozen=True)
 class PromptInspector:
     """Read stored prompts and build previews. Nothing is changed."""
 
-    def __init__(
-        self,
-        session_store: SessionStore,
-        receipts: Receipts,
-        library: Library,
-        preferences: Preferences,
-        token_counts: TokenCountService,
-        prompt_assembler: PromptAssembler,
-        get_model: Callable[[], LoadedModel | None],
-        get_tool_prompt: Callable[[Persona, LoadedModel], Awaitable[ToolPrompt]],
-    ) -> None:
-        """`get_model` returns the model that would reply now, `get_tool_prompt` the tool part of its prompts."""
-        self._session_store = session_store
-        self._receipts = receipts
-        self._library = library
-        self._preferences = preferences
-        self._token_counts = token_counts
-        self._prompt_assembler, self._get_model, self._get_tool_prompt = prompt_assembler, get_model, get_tool_prompt
+    session_store: SessionStore
+    receipts: Receipts
+    library: Library
+    preferences: Preferences
+    token_counts: TokenCountService
+    prompt_assembler: PromptAssembler
+    get_model: Callable[[], LoadedModel | None]
+    """Returns the model that would reply now."""
+    get_tool_prompt: Callable[[Persona, LoadedModel], Awaitable[ToolPrompt]]
+    """Returns the tool part of its prompts."""
 
     async def prompt_of(self, message_id: UUID) -> PromptInspection | None:
         """Return the prompt of the displayed alternative; None if no receipt is stored, as for greetings and the user's
         messages.
         """
         try:
-            message = await self._session_store.message(message_id)
+            message = await self.session_store.message(message_id)
         except StorageError:
             return None
-        entry = await self._receipts.get(message.id, message.shown)
+        entry = await self.receipts.get(message.id, message.shown)
         if entry is None:
             return None
-        spans = await self._receipts.spans(message.id, message.shown)
+        spans = await self.receipts.spans(message.id, message.shown)
         previous = await self._load_previous_spans(message)
         missing = None if spans else await self._find_missing_reason(message, entry)
         titles = await self._load_titles(entry.receipt)
         return PromptInspection(entry.receipt, entry.cost, spans, previous, message.current, missing, titles)
 
     async def _find_missing_reason(self, message: Message, entry: ReceiptEntry) -> MissingText:
-        if not self._preferences.current.keep_retrieved_context:
+        if not self.preferences.current.keep_retrieved_context:
             return MissingText.SETTING_OFF
-        if (await self._session_store.session(message.session_id)).is_incognito:
+        if (await self.session_store.session(message.session_id)).is_incognito:
             return MissingText.INCOGNITO
         if not entry.is_text_stored:
             return MissingText.SETTING_WAS_OFF
-        return MissingText.OLD if await self._receipts.is_full() else MissingText.OUTDATED
+        return MissingText.OLD if await self.receipts.is_full() else MissingText.OUTDATED
 
     async def _load_titles(self, receipt: Receipt) -> dict[str, str]:
         titles: dict[str, str] = {}
         for session in (share.session for share in receipt.shares if share.session):
             with suppress(StorageError):  # deleted since
-                found = await self._session_store.session(UUID(session))
-                titles[session] = await self._session_store.title_of(found.guid)
+                found = await self.session_store.session(UUID(session))
+                titles[session] = await self.session_store.title_of(found.guid)
         return titles
 
     async def preview(self, draft: Persona) -> Preview:
@@ -207,7 +200,7 @@ class PromptInspector:
         )
         macro_context = participants.build_macro_context(ChatSession(persona_id=draft.unique_name), now())
         fields = await self._count_fields(draft, macro_context)
-        model = self._get_model()
+        model = self.get_model()
         if model is not None:
             with suppress(TemplateUnusable):  # the turn itself tells
                 return await self._preview_in_format(participants, model, macro_context, fields)
@@ -218,11 +211,11 @@ class PromptInspector:
     ) -> Preview:
         greeting = next((text for text in participants.persona.first_messages if text.strip()), "")
         turns = [PromptTurn("assistant", expand(greeting, macro_context), participants.persona.name)] if greeting else []
-        prompt = await self._prompt_assembler.preview(
+        prompt = await self.prompt_assembler.preview(
             participants,
             model,
             [*turns, PromptTurn("user", USER_MESSAGE_PLACEHOLDER, participants.user.name)],
-            await self._get_tool_prompt(participants.persona, model),
+            await self.get_tool_prompt(participants.persona, model),
         )
         receipt = prompt.receipt
         return Preview(prompt.spans, receipt.prompt_tokens, fields, model.file.name, receipt.template_source)
@@ -230,20 +223,18 @@ class PromptInspector:
     async def _preview_as_text(
         self, participants: Participants, macro_context: MacroContext, fields: Mapping[str, EditedField]
     ) -> Preview:
-        chosen = self._preferences.current.system_preset or default_system_name(small=False)
+        chosen = self.preferences.current.system_preset or default_system_name(small=False)
         compiled = compile_system(
-            await self._library.system_preset(chosen), participants.persona, participants.user, macro_context, StableAdditions()
+            await self.library.system_preset(chosen), participants.persona, participants.user, macro_context, StableAdditions()
         )
         spans = tuple(compiled.spans({section.part: range(len(section.items)) for section in compiled.titled}))
-        (tokens,) = await self._token_counts.count(["".join(span.text for span in spans)])
+        (tokens,) = await self.token_counts.count(["".join(span.text for span in spans)])
         return Preview(spans, tokens, fields)
 
     async def render(self, preset: InstructPreset | SystemPreset) -> Preview:
         """Return a complete prompt in an instruct format, or the sections of a system preset as plain text."""
         system = (
-            await self._library.system_preset(default_system_name(small=False))
-            if isinstance(preset, InstructPreset)
-            else preset
+            await self.library.system_preset(default_system_name(small=False)) if isinstance(preset, InstructPreset) else preset
         )
         request = PromptRequest(
             renderer=InstructRenderer(preset if isinstance(preset, InstructPreset) else PLAIN),
@@ -258,13 +249,13 @@ class PromptInspector:
             extras=SAMPLE_ADDITIONS,
             volatile=(SAMPLE_NOTE,),
         )
-        prompt = await build_prompt(request, self._token_counts.count)
+        prompt = await build_prompt(request, self.token_counts.count)
         return Preview(prompt.spans, prompt.receipt.prompt_tokens)
 
     async def _count_fields(self, draft: Persona, macro_context: MacroContext) -> dict[str, EditedField]:
         texts_by_field = {name: [text for text in texts_of(draft, name) if text.strip()] for name in TEXT_FIELDS}
         counts = iter(
-            await self._token_counts.count([expand(text, macro_context) for texts in texts_by_field.values() for text in texts])
+            await self.token_counts.count([expand(text, macro_context) for texts in texts_by_field.values() for text in texts])
         )
         fields: dict[str, EditedField] = {}
         for name, texts in texts_by_field.items():
@@ -275,19 +266,19 @@ class PromptInspector:
         return fields
 
     async def _load_previous_spans(self, message: Message) -> tuple[PromptSpan, ...]:
-        for earlier in reversed(await self._session_store.newest_messages(message.session_id, LOOK_BACK, message.id)):
+        for earlier in reversed(await self.session_store.newest_messages(message.session_id, LOOK_BACK, message.id)):
             if earlier.role is Role.ASSISTANT and not earlier.hidden:
-                return await self._receipts.spans(earlier.id, earlier.shown)
+                return await self.receipts.spans(earlier.id, earlier.shown)
         return ()
 
     async def _load_other_participant(self, draft: Persona) -> Persona:
         """Return the other side of the session for a draft: the last or default persona, or a placeholder if the user chose
         none.
         """
-        settings = self._preferences.current
+        settings = self.preferences.current
         persona_id = settings.last_persona if draft.is_user else settings.user_persona
         with suppress(FileError):  # deleted or broken, which the library tells by itself
-            if persona_id and (other := await self._library.persona(persona_id)).is_user is not draft.is_user:
+            if persona_id and (other := await self.library.persona(persona_id)).is_user is not draft.is_user:
                 return other
         return SAMPLE_PERSONA if draft.is_user else DEFAULT_USER
 

@@ -8,6 +8,7 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from uuid import UUID
 
 from lethe_app.domain.chat import ChatSession, DegradationKind, Message, MessageMode, Role
@@ -50,17 +51,17 @@ WebLookUp = Callable[[ChatSession, Participants, Message, Emit], Awaitable[Messa
 """Function that searches the web if the message asks for it; it returns the stored result, or None."""
 
 
+@dataclass(frozen=True)
 class RecallStep:
     """Recall once for each message of the user: a regenerated reply gets the same memories as the first one.
 
     An edited message counts as new: it is recalled again, and the search results for its old text are removed.
     """
 
-    def __init__(self, session_store: SessionStore, recall: RecallService, look_up: WebLookUp, reminders: Reminders) -> None:
-        self._session_store = session_store
-        self._reminders = reminders
-        self._recall = recall
-        self._look_up = look_up
+    session_store: SessionStore
+    recall: RecallService
+    look_up: WebLookUp
+    reminders: Reminders
 
     async def run(self, run: TurnRun) -> None:
         """Recall for the reply to a turn that has its prefix."""
@@ -72,12 +73,12 @@ class RecallStep:
             await run.emit(MemoriesRecalled(question.id, run.memory))
             return
         if stored.is_edited and (stale := _find_search_results_above(run.turn, question)):
-            await self._session_store.delete_message(*stale)
+            await self.session_store.delete_message(*stale)
             run.turn = run.turn.without_messages(stale)
             await run.emit(NotesDeleted(stale))
         if not run.turn.session.is_incognito:
-            await self._reminders.set_requested(run.turn.session.persona_id, question, is_edited=stored.is_edited)
-        run.memory, announcement = await self._recall.recall(run.turn, run.model)
+            await self.reminders.set_requested(run.turn.session.persona_id, question, is_edited=stored.is_edited)
+        run.memory, announcement = await self.recall.recall(run.turn, run.model)
         if announcement is not None:
             await run.add_note(announcement, question.id)
         await run.emit(MemoriesRecalled(question.id, run.memory))
@@ -85,7 +86,7 @@ class RecallStep:
             return  # another wording of a reply: what was looked up is in the history already
         if run.turn.session.is_incognito:
             return  # a search would leave the computer, and be logged
-        note = await self._look_up(run.turn.session, run.turn.participants, question, run.emit)
+        note = await self.look_up(run.turn.session, run.turn.participants, question, run.emit)
         if note is not None:
             await run.add_note(note, question.id)
 

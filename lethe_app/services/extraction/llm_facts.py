@@ -54,11 +54,11 @@ class SupportedFact:
     """Known fact that it replaces according to the model."""
 
 
+@dataclass(frozen=True)
 class LlmFactExtraction:
     """Extract facts with a language model. Every method raises ModelError and may be cancelled at any time."""
 
-    def __init__(self, structured_output: StructuredOutput) -> None:
-        self._structured_output = structured_output
+    structured_output: StructuredOutput
 
     async def facts(
         self, lines: Sequence[Utterance], about: Collection[str], known: Sequence[ExtractedFact] = ()
@@ -68,13 +68,13 @@ class LlmFactExtraction:
         names = " and ".join(sorted(about))
         found: list[SupportedFact] = []
         sizes = (LINES_PER_PORTION, MAX_KNOWN_TOKENS, OVERLAP)
-        for portion in await self._structured_output.split_to_fit(
+        for portion in await self.structured_output.split_to_fit(
             TaskKind.FACTS, FactsAnswer, lines, *sizes, about=names, known=""
         ):
             shown = select_related_facts(portion, known)
             found_here = [fact.fact for fact in found if fact.source in portion]
             texts = await self._select_fitting([*(fact.fact for fact in shown), *found_here], MAX_KNOWN_TOKENS)
-            answer = await self._structured_output.ask(
+            answer = await self.structured_output.ask(
                 TaskKind.FACTS,
                 FactsAnswer,
                 conversation=_format_portion(portion),
@@ -92,7 +92,7 @@ class LlmFactExtraction:
 
     async def compare_facts(self, old: str, new: str) -> str:
         """Return the relation of a new fact to a similar old one: “same”, “update”, “contradiction” or “new”."""
-        return (await self._structured_output.ask(TaskKind.SETTLE, FactRelationAnswer, old=old, new=new)).verdict
+        return (await self.structured_output.ask(TaskKind.SETTLE, FactRelationAnswer, old=old, new=new)).verdict
 
     async def supports(self, claim: Claim, lines: Sequence[Utterance], parts: Sequence[MessageParts]) -> Quotation | None:
         """Return where the conversation supports the claim, asking the model if rules cannot decide; None if nowhere."""
@@ -106,7 +106,7 @@ class LlmFactExtraction:
     async def _confirms(self, fact: str, lines: Sequence[Utterance], index: int) -> bool:
         first = max(0, index - LINES_BEFORE)
         try:
-            answer = await self._structured_output.ask(
+            answer = await self.structured_output.ask(
                 TaskKind.CONFIRM,
                 ConfirmationAnswer,
                 conversation=_format_portion(lines[first : index + 1]),
@@ -120,7 +120,7 @@ class LlmFactExtraction:
     async def _select_fitting(self, texts: Sequence[str], tokens: int) -> list[str]:
         """Return the first texts, numbered, as many as fit into `tokens`."""
         numbered = [f"{number}. {text}" for number, text in enumerate(texts, 1)]
-        sizes = accumulate(count + 1 for count in await self._structured_output.count(numbered))
+        sizes = accumulate(count + 1 for count in await self.structured_output.count(numbered))
         return [text for text, size in zip(numbered, sizes, strict=True) if size <= tokens]
 
 

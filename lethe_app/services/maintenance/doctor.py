@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 
 from lethe_app.config.options import MemoryProfile
 from lethe_app.domain.model import EngineCheck, LoadOptions
@@ -22,36 +23,27 @@ from lethe_app.services.preferences import SMALL_MEMORY, Preferences
 MODELS_PACKAGES = "Install the packages named in packaging/models.lock."
 
 
+@dataclass(frozen=True)
 class Doctor:
     """Run the checks of the installation. They change nothing except that the chat model is loaded and the starter embedder
     prepared.
     """
 
-    def __init__(
-        self,
-        paths: Paths,
-        library: Library,
-        models: ModelService,
-        embedder: ModelClient,
-        calibration: Calibration,
-        check_window: Callable[[], EngineCheck],
-        preferences: Preferences,
-    ) -> None:
-        self._paths = paths
-        self._library = library
-        self._models = models
-        self._embedder = embedder
-        self._calibration = calibration
-        self._check_window = check_window
-        self._preferences = preferences
+    paths: Paths
+    library: Library
+    models: ModelService
+    embedder: ModelClient
+    calibration: Calibration
+    check_window: Callable[[], EngineCheck]
+    preferences: Preferences
 
     async def run_checks(self) -> list[EngineCheck]:
         """Return the results of all checks, in the order in which problems should be repaired."""
         return [
             EngineCheck("Python", sys.version_info >= (3, 11), sys.version.split()[0], "Use Python 3.11."),
-            await asyncio.to_thread(self._check_window),
-            EngineCheck("Your data", passed=True, detail=str(self._paths.home)),
-            EngineCheck("Memory", passed=True, detail=describe_memory_profile(self._preferences)),
+            await asyncio.to_thread(self.check_window),
+            EngineCheck("Your data", passed=True, detail=str(self.paths.home)),
+            EngineCheck("Memory", passed=True, detail=describe_memory_profile(self.preferences)),
             await asyncio.to_thread(self._check_shipped_files),
             await self._check_user_files(),
             await asyncio.to_thread(self._check_starter_models),
@@ -64,7 +56,7 @@ class Doctor:
         """Check that the shipped files exist, wherever the program is installed; whether they can be read is checked by
         `_check_user_files`.
         """
-        paths = self._paths
+        paths = self.paths
         folders = {
             "personas": paths.shipped_personas,
             "worlds": paths.shipped_worlds,
@@ -76,11 +68,11 @@ class Doctor:
         counts = {name: len(list(folder.glob("*.svg" if name == "icons" else "*.json"))) for name, folder in folders.items()}
         detail = ", ".join(f"{count} {name}" for name, count in counts.items())
         missing = [name for name, count in counts.items() if not count]
-        remedy = f"No {', '.join(missing)} found in {self._paths.shipped}: reinstall Lethe."
+        remedy = f"No {', '.join(missing)} found in {self.paths.shipped}: reinstall Lethe."
         return EngineCheck("Bundled files", passed=not missing, detail=detail, remedy=remedy)
 
     async def _check_user_files(self) -> EngineCheck:
-        problems = await self._library.errors()
+        problems = await self.library.errors()
         detail = "; ".join(problem.message for problem in problems) or "all readable"
         return EngineCheck(
             "Your files",
@@ -99,13 +91,13 @@ class Doctor:
         return EngineCheck("Starter models", passed=is_intact and has_embedder, detail=detail, remedy=MODELS_PACKAGES)
 
     async def _check_models(self) -> EngineCheck:
-        models = await self._models.list_chat_models()
+        models = await self.models.list_chat_models()
         detail = ", ".join(f"{model.name} ({model.source})" for model in models[:8]) or "none"
-        return EngineCheck("Models", passed=bool(models), detail=detail, remedy=f"Put a GGUF file into {self._paths.models}.")
+        return EngineCheck("Models", passed=bool(models), detail=detail, remedy=f"Put a GGUF file into {self.paths.models}.")
 
     async def _check_engine(self) -> EngineCheck:
         """Load the model that would write replies and report its context size and threads."""
-        model = await self._models.ensure_loaded()
+        model = await self.models.ensure_loaded()
         detail = f"{model.file.name} loaded: {model.context} tokens of context, {model.threads} threads"
         return EngineCheck("Engine", passed=True, detail=detail)
 
@@ -113,12 +105,12 @@ class Doctor:
         """Load the starter embedder and compare its vectors with the published reference vectors."""
         path = await asyncio.to_thread(bundled.embedding_model)
         file = describe_model(path)
-        await self._embedder.load(file, LoadOptions(), lambda _fraction: None)
-        reference = self._paths.resources / "starter_reference.json"
-        vectors = await self._embedder.embed(await asyncio.to_thread(bundled.reference_sentences, reference))
-        await self._embedder.close()
+        await self.embedder.load(file, LoadOptions(), lambda _fraction: None)
+        reference = self.paths.resources / "starter_reference.json"
+        vectors = await self.embedder.embed(await asyncio.to_thread(bundled.reference_sentences, reference))
+        await self.embedder.close()
         passed, figures = bundled.run_self_test(vectors, reference)
-        limits = await self._calibration.limits_of(embedder_id_of(file))
+        limits = await self.calibration.limits_of(embedder_id_of(file))
         thresholds = f"facts count as the same below {limits.same_words:.3f}, as updated below {limits.update:.3f}"
         return EngineCheck("Embedding model", passed, f"{path.name}: {figures}; {thresholds}", bundled.SET_UP_AGAIN)
 

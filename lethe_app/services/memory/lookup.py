@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from uuid import UUID
 
 from lethe_app.domain.recall import RecalledMemory, TurnMemory
@@ -18,22 +19,15 @@ DEFAULT_RESULTS = 3
 """Default number of results of a search."""
 
 
+@dataclass(frozen=True)
 class MemoryLookup:
     """Read memories; only the notes of a session are written."""
 
-    def __init__(
-        self,
-        memory_search: MemorySearch,
-        indexing: IndexingService,
-        recall_contexts: RecallContexts,
-        selection: MemorySelection,
-        session_state: SessionState,
-    ) -> None:
-        self._memory_search = memory_search
-        self._indexing = indexing
-        self._recall_contexts = recall_contexts
-        self._selection = selection
-        self._session_state = session_state
+    memory_search: MemorySearch
+    indexing: IndexingService
+    recall_contexts: RecallContexts
+    selection: MemorySelection
+    session_state: SessionState
 
     async def search(
         self, persona_id: str, text: str, count: int = DEFAULT_RESULTS, *, only_sure: bool = False
@@ -44,9 +38,9 @@ class MemoryLookup:
         """
         if not text.strip():
             return []
-        await self._indexing.index_all_pending()
-        context = await self._recall_contexts.build_for_new_session(persona_id, text, is_search=True)
-        found, _remark = await self._memory_search.search(context, min(max(count, 1), MAX_RESULTS), only_sure=only_sure)
+        await self.indexing.index_all_pending()
+        context = await self.recall_contexts.build_for_new_session(persona_id, text, is_search=True)
+        found, _remark = await self.memory_search.search(context, min(max(count, 1), MAX_RESULTS), only_sure=only_sure)
         return found
 
     async def preview_recall(self, persona_id: str, text: str, session_id: UUID | None = None) -> TurnMemory:
@@ -54,24 +48,24 @@ class MemoryLookup:
 
         The message belongs to the given session, or else begins a new one. Raise StorageError and FileError.
         """
-        await self._indexing.index_all_pending()
+        await self.indexing.index_all_pending()
         if session_id is not None:
-            context = await self._recall_contexts.build_for_next_message(session_id, text)
+            context = await self.recall_contexts.build_for_next_message(session_id, text)
         else:
-            context = await self._recall_contexts.build_for_new_session(persona_id, text)
-        return (await self._selection.select(context))[0]
+            context = await self.recall_contexts.build_for_new_session(persona_id, text)
+        return (await self.selection.select(context))[0]
 
     async def list_in_prompt(self, session_id: UUID) -> set[UUID]:
         """Return the sessions and memories that are in the prompt of a session's next message word for word, the session itself
         included, so that nothing of them is recalled. Raise StorageError and FileError.
         """
-        return (await self._recall_contexts.build_for_next_message(session_id, "")).in_view
+        return (await self.recall_contexts.build_for_next_message(session_id, "")).in_view
 
     async def load_notes(self, session_id: UUID) -> dict[str, str]:
         """Return the notes on the current session, by key."""
-        return parse_notes(await self._session_state.get(session_id, SESSION_NOTES))
+        return parse_notes(await self.session_state.get(session_id, SESSION_NOTES))
 
     async def write_notes(self, session_id: UUID, notes: Mapping[str, str]) -> None:
         """Replace the notes on a session by the user's; later messages add to them."""
         valid_notes = {key.strip(): value.strip() for key, value in notes.items() if key.strip() and value.strip()}
-        await self._session_state.set(session_id, SESSION_NOTES, valid_notes or None)
+        await self.session_state.set(session_id, SESSION_NOTES, valid_notes or None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from uuid import UUID
 
@@ -44,16 +44,17 @@ MAX_BLOCKED = 40
 _OBJECTIONS = TypeAdapter(list[Objection])
 
 
+@dataclass(frozen=True)
 class MemorySelection:
     """Query the recallers in their order, and take each memory once. Nothing is stored."""
 
-    def __init__(self, recallers: Sequence[Recaller], preferences: Preferences) -> None:
-        self._recallers, self._preferences = recallers, preferences
+    recallers: Sequence[Recaller]
+    preferences: Preferences
 
     async def select(self, context: RecallContext) -> tuple[TurnMemory, dict[str, object]]:
         """Return what a turn recalls and keeps back, and the session state to store."""
         all_candidates: list[RecallCandidates] = []
-        for recaller in self._recallers:
+        for recaller in self.recallers:
             all_candidates.append(await recaller.candidates(context, all_candidates))
         candidates = deduplicate(
             chain.from_iterable(candidate_set.recollections for candidate_set in all_candidates), without=context.in_view
@@ -62,14 +63,14 @@ class MemorySelection:
         recalled, unwanted = apply_objections(candidates, objections, context.text, now()) if objections else (candidates, [])
         if all(recollection.way is RecallWay.CONSTANT for recollection in recalled):
             recalled += await recall_at_opening(
-                context, {recollection.memory for recollection in recalled} | context.announced, self._preferences
+                context, {recollection.memory for recollection in recalled} | context.announced, self.preferences
             )
         states = {key: value for candidate_set in all_candidates for key, value in candidate_set.states.items()}
         has_notebook = any(candidate_set.has_notebook for candidate_set in all_candidates)
         if has_notebook:
             replaced = {guid for candidate_set in all_candidates for guid in candidate_set.accumulated}
             recalled = [one for one in recalled if one.memory not in replaced or one.way is not RecallWay.ACTIVE]
-        max_accumulated = self._preferences.current.accumulated_memories
+        max_accumulated = self.preferences.current.accumulated_memories
         states[ACTIVE_SPANS] = active_spans(context, recalled, max_accumulated, has_notebook=has_notebook)
         recalled_ids = {recollection.memory for recollection in recalled}
         kept_back = chain(unwanted, *(candidate_set.blocked for candidate_set in all_candidates))
@@ -102,28 +103,18 @@ SESSION_NOTES = "session_notes"
 """Key of the session state: notes on the current session."""
 
 
+@dataclass(frozen=True)
 class RecallService:
     """Recall memories for a message that was just stored, and store the effects."""
 
-    def __init__(
-        self,
-        recall_contexts: RecallContexts,
-        selection: MemorySelection,
-        proactive: ProactiveMemory,
-        turn_memories: TurnMemories,
-        memory_cache: MemoryCache,
-        untrusted_memories: UntrustedMemories,
-        indexing: IndexingService,
-        preferences: Preferences,
-    ) -> None:
-        self._recall_contexts = recall_contexts
-        self._selection = selection
-        self._proactive = proactive
-        self._turn_memories = turn_memories
-        self._memory_cache = memory_cache
-        self._untrusted_memories = untrusted_memories
-        self._indexing = indexing
-        self._preferences = preferences
+    recall_contexts: RecallContexts
+    selection: MemorySelection
+    proactive: ProactiveMemory
+    turn_memories: TurnMemories
+    memory_cache: MemoryCache
+    untrusted_memories: UntrustedMemories
+    indexing: IndexingService
+    preferences: Preferences
 
     async def recall(self, turn: TurnContext, model: LoadedModel) -> tuple[TurnMemory, Message | None]:
         """Return what the turn's question recalls, stored with it, and the hidden message that was stored directly above it.
@@ -138,13 +129,13 @@ class RecallService:
 
     async def _recall(self, turn: TurnContext, model: LoadedModel) -> tuple[TurnMemory, Message | None]:
         if turn.rows.has_pending:
-            await self._indexing.index_pending()
-        context, question = await self._recall_contexts.build_for_turn(turn, model.context), turn.user_message
+            await self.indexing.index_pending()
+        context, question = await self.recall_contexts.build_for_turn(turn, model.context), turn.user_message
         assert question is not None
-        if not self._preferences.current.recalls_memories:
+        if not self.preferences.current.recalls_memories:
             context = replace(context, memories=context.memories.exclude({one.guid for one in context.memories}), sessions=())
         if worlds := context.session_worlds.worlds:
-            self._indexing.check_worlds(worlds)
+            self.indexing.check_worlds(worlds)
         # An old reply is written anew: what is stored of the present does not count or change. Nor does it where a recall took
         # place before, of which only the ids are stored.
         is_incognito = turn.session.is_incognito  # nothing of it is stored or counts
@@ -152,9 +143,9 @@ class RecallService:
             memory, _states = await self._select(replace(context, states={}))
             memory = memory.model_copy(update={"degradations": list(context.degradations)})
             if not is_incognito:
-                await self._turn_memories.save_turn(question.id, self._to_stored(memory))
+                await self.turn_memories.save_turn(question.id, self._to_stored(memory))
             return memory, None
-        initiative = await self._proactive.choose(context, question, turn.rows.turn_position)
+        initiative = await self.proactive.choose(context, question, turn.rows.turn_position)
         if initiative.deleted:
             context = replace(context, memories=context.memories.exclude(initiative.deleted))
         memory, states = await self._select(context)
@@ -162,19 +153,19 @@ class RecallService:
 
     async def _select(self, context: RecallContext) -> tuple[TurnMemory, dict[str, object]]:
         """Return what a turn recalls, with text from the internet quoted as untrusted, and the session state to store."""
-        memory, states = await self._selection.select(context)
+        memory, states = await self.selection.select(context)
         if not memory.recalled:
             return memory, states
-        recalled = await self._untrusted_memories.quote_recalled(memory.recalled, context.memories.by_guid)
+        recalled = await self.untrusted_memories.quote_recalled(memory.recalled, context.memories.by_guid)
         return memory.model_copy(update={"recalled": recalled}), states
 
     def _to_stored(self, memory: TurnMemory) -> TurnMemory:
         """Return what is stored of a recall."""
-        return memory if self._preferences.current.keep_retrieved_context else memory.without_texts()
+        return memory if self.preferences.current.keep_retrieved_context else memory.without_texts()
 
     async def stored_recall(self, message_id: UUID) -> TurnMemory | None:
         """Return what a message recalled, without deleted memories; None if no recall is stored for it."""
-        stored = await self._turn_memories.load(message_id)
+        stored = await self.turn_memories.load(message_id)
         return without_deleted(stored.memory, stored.deleted_ids) if stored.memory is not None else None
 
     async def _store(
@@ -194,7 +185,7 @@ class RecallService:
             hidden_message = hidden_message.model_copy(update={"alternatives": [alternative]})
         states: dict[str, object] = {}
         notes_block = ""
-        if self._preferences.current.session_notes:
+        if self.preferences.current.session_notes:
             stored_notes = parse_notes(before.get(SESSION_NOTES))
             notes = update_notes(to_utterances([*context.history[-1:], question]), stored_notes)
             notes_block, states = build_notes_block(notes), {SESSION_NOTES: notes} if notes != stored_notes else {}
@@ -211,7 +202,7 @@ class RecallService:
         changed_states = {
             key: value for key, value in recall_states.items() if value != before.get(key) and (value or before.get(key))
         }
-        proactive_states, app_state = await self._proactive.changes_of(context, initiative)
+        proactive_states, app_state = await self.proactive.changes_of(context, initiative)
         effects = TurnEffects(
             persona_id=session.persona_id,
             session=session.guid,
@@ -232,8 +223,8 @@ class RecallService:
             states={**states, **proactive_states, **changed_states},
             app_state=app_state,
         )
-        note = await self._turn_memories.save_effects(replace(effects, memory=self._to_stored(effects.memory)))
-        self._memory_cache.apply_effects(effects)
+        note = await self.turn_memories.save_effects(replace(effects, memory=self._to_stored(effects.memory)))
+        self.memory_cache.apply_effects(effects)
         return effects.memory, note
 
 

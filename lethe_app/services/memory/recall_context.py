@@ -109,26 +109,17 @@ class RecallContext:
         return self.participants.persona.dates_in_session_summaries
 
 
+@dataclass(frozen=True)
 class RecallContexts:
     """Create recall contexts."""
 
-    def __init__(
-        self,
-        turn_loader: TurnLoader,
-        memory_cache: MemoryCache,
-        memory_index: MemoryIndex,
-        preferences: Preferences,
-        participants: ParticipantService,
-        lore: LoreService,
-        session_store: SessionStore,
-    ) -> None:
-        self._turn_loader = turn_loader
-        self._memory_cache = memory_cache
-        self._memory_index = memory_index
-        self._preferences = preferences
-        self._participants = participants
-        self._lore = lore
-        self._session_store = session_store
+    turn_loader: TurnLoader
+    memory_cache: MemoryCache
+    memory_index: MemoryIndex
+    preferences: Preferences
+    participants: ParticipantService
+    lore: LoreService
+    session_store: SessionStore
 
     async def build_for_turn(self, turn: TurnContext, context: int) -> RecallContext:
         """Return the recall context of a turn that has a question."""
@@ -154,7 +145,7 @@ class RecallContexts:
             ),
             window=ScanWindow.from_history(history, question),
             history=history,
-            memories=await self._memory_cache.memories_of(turn.session.persona_id),
+            memories=await self.memory_cache.memories_of(turn.session.persona_id),
             sessions=turn.rows.recallable_sessions,
             session_worlds=turn.files.worlds,
             context=context,
@@ -168,7 +159,7 @@ class RecallContexts:
 
     async def build_for_next_message(self, session_id: UUID, text: str) -> RecallContext:
         """Return the recall context of a message that is not sent yet. Raise StorageError and FileError."""
-        turn = await self._turn_loader.load(session_id, None, adds_user_message=True)
+        turn = await self.turn_loader.load(session_id, None, adds_user_message=True)
         if turn.files.problem is not None:
             raise turn.files.problem
         turn = replace(turn.with_user_message(_build_unsent_message(session_id, text)), prefix=stored_prefix(turn.rows.states))
@@ -176,7 +167,7 @@ class RecallContexts:
 
     async def build_for_new_session(self, persona_id: str, text: str, *, is_search: bool = False) -> RecallContext:
         """Return the recall context of a session that would begin with a message, or of a search. Raise FileError."""
-        participants = await self._participants.load_for_persona(persona_id)
+        participants = await self.participants.load_for_persona(persona_id)
         session = ChatSession(persona_id=persona_id)
         question = _build_unsent_message(session.guid, text)
         context = RecallContext(
@@ -187,9 +178,9 @@ class RecallContexts:
             turn=_build_evaluation_turn(participants, session, question, 1, 1),
             window=ScanWindow.from_history((), question),
             history=(),
-            memories=await self._memory_cache.memories_of(session.persona_id),
+            memories=await self.memory_cache.memories_of(session.persona_id),
             sessions=(),
-            session_worlds=await self._lore.load_worlds(participants, None),
+            session_worlds=await self.lore.load_worlds(participants, None),
             context=USUAL_CONTEXT,
             is_search=is_search,
         )
@@ -197,20 +188,20 @@ class RecallContexts:
             return context
         context = replace(
             context,
-            sessions=await self._session_store.recallable_sessions(persona_id),
-            app_state=await self._turn_loader.app_state_of(persona_id),
-            notebooks=await self._turn_loader.notebooks_of(persona_id),
+            sessions=await self.session_store.recallable_sessions(persona_id),
+            app_state=await self.turn_loader.app_state_of(persona_id),
+            notebooks=await self.turn_loader.notebooks_of(persona_id),
         )
         return await self._with_embedding(context)
 
     async def _with_embedding(self, context: RecallContext) -> RecallContext:
         """Return the context with the embedding of its text, if there is anything to compare it with."""
-        if not self._preferences.current.rag_enabled or not context.text.strip():
+        if not self.preferences.current.rag_enabled or not context.text.strip():
             return context
         comparable = context.memories.in_group("waiting") or context.notebooks
-        if not comparable and not await self._memory_index.has_passages(context.owners):
+        if not comparable and not await self.memory_index.has_passages(context.owners):
             return context
-        embedding = await self._memory_index.embed_query(context.query, context.speaker_names)
+        embedding = await self.memory_index.embed_query(context.query, context.speaker_names)
         degradations = [Degradation(kind=DegradationKind.NO_EMBEDDINGS)] if embedding is None else []
         return replace(context, embedding=embedding, degradations=degradations)
 

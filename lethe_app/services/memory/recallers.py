@@ -78,17 +78,17 @@ class Recaller(Protocol):
         """Return what this turn recalls in this way; `earlier` are the candidates of the preceding recallers."""
 
 
+@dataclass(frozen=True)
 class LoreRecaller:
     """Recall World Info entries whose keys are in the scanned messages."""
 
-    def __init__(self, lore: LoreService) -> None:
-        self._lore = lore
+    lore: LoreService
 
     async def candidates(self, context: RecallContext, earlier: Sequence[RecallCandidates]) -> RecallCandidates:
         stored = read_stored(LoreState.model_validate, context.states.get(LORE_STATE)) or LoreState()
         if not context.session_worlds.worlds and not stored.entries:
             return RecallCandidates()
-        evaluation = await self._lore.evaluate(context.session_worlds, context.window, stored, context.turn, context.context)
+        evaluation = await self.lore.evaluate(context.session_worlds, context.window, stored, context.turn, context.context)
         states = evaluation.state.entries.items()
         cooling_down = {guid for guid, state in states if state.is_cooling_down(context.turn.number)}
         return RecallCandidates(
@@ -136,19 +136,19 @@ class KeywordRecaller:
         return RecallCandidates(recalled, blocked)
 
 
+@dataclass(frozen=True)
 class SemanticRecaller:
     """Recall sessions, facts, memories and World Info entries by meaning, or by a time that the message asks for."""
 
-    def __init__(self, memory_search: MemorySearch, preferences: Preferences) -> None:
-        self._memory_search = memory_search
-        self._preferences = preferences
+    memory_search: MemorySearch
+    preferences: Preferences
 
     async def candidates(self, context: RecallContext, earlier: Sequence[RecallCandidates]) -> RecallCandidates:
-        settings = self._preferences.current
+        settings = self.preferences.current
         if not settings.rag_enabled or not context.text.strip():
             return RecallCandidates()
         closed_ids = {guid for candidates in earlier for guid in candidates.closed_entries}
-        found, remark = await self._memory_search.search(context, settings.rag_entries, closed_ids)
+        found, remark = await self.memory_search.search(context, settings.rag_entries, closed_ids)
         return RecallCandidates(found, remark=remark)
 
 

@@ -71,22 +71,15 @@ class _ChosenSessions:
     """Lines about the topic, by session."""
 
 
+@dataclass(frozen=True)
 class MemorySearch:
     """Search memories by meaning and time. Nothing is changed, neither durations nor counts."""
 
-    def __init__(
-        self,
-        memory_index: MemoryIndex,
-        passages: Passages,
-        session_store: SessionStore,
-        fact_store: FactStore,
-        preferences: Preferences,
-    ) -> None:
-        self._memory_index = memory_index
-        self._preferences = preferences
-        self._passages = passages
-        self._session_store = session_store
-        self._fact_store = fact_store
+    memory_index: MemoryIndex
+    passages: Passages
+    session_store: SessionStore
+    fact_store: FactStore
+    preferences: Preferences
 
     async def search(
         self, context: RecallContext, count: int, closed_entries: Collection[UUID] = (), *, only_sure: bool = True
@@ -102,7 +95,7 @@ class MemorySearch:
         if request is None or count == 0:
             return others, ""
         before_now = context.session.model_copy(update={"added": context.moment})
-        earlier_sessions = await self._session_store.sessions_before(before_now, MAX_SESSIONS)
+        earlier_sessions = await self.session_store.sessions_before(before_now, MAX_SESSIONS)
         sessions = sorted(earlier_sessions, key=lambda summary: summary.started)
         chosen = await self._choose_sessions(request, sessions, context)
         dated_recollections = [await self._recall_session(summary, chosen, request) for summary in chosen.sessions[:count]]
@@ -118,9 +111,9 @@ class MemorySearch:
         self, context: RecallContext, count: int, closed_entries: Collection[UUID], *, only_sure: bool
     ) -> list[RecalledMemory]:
         """Return the best `count` memories for the text."""
-        if count == 0 or not await self._memory_index.has_passages(context.owners):
+        if count == 0 or not await self.memory_index.has_passages(context.owners):
             return []
-        results = await self._memory_index.search(
+        results = await self.memory_index.search(
             context.owners,
             context.query,
             limit=count + EXTRA_HITS,
@@ -133,8 +126,8 @@ class MemorySearch:
         topic = find_requested_topic(context.query, context.speaker_names)
         # Uncertain hits are dropped before their passages are read, unless the message asks about a topic they may contain.
         hits = [hit for hit in results.hits if hit.is_sure or not only_sure or topic]
-        texts = await self._passages.read([lead.passage for hit in hits for lead in hit.leads])
-        hits = [hit for hit in hits if is_within(hit, texts, self._preferences.current)]
+        texts = await self.passages.read([lead.passage for hit in hits for lead in hit.leads])
+        hits = [hit for hit in hits if is_within(hit, texts, self.preferences.current)]
         on_topic = {hit.source for hit in hits if topic and topic.is_covered_by(lead.text for lead in leads_of(hit, texts))}
         if only_sure:  # who asks for memory gets what is about it, though it might be chance elsewhere
             hits = [hit for hit in hits if hit.is_sure or hit.source in on_topic]
@@ -154,7 +147,7 @@ class MemorySearch:
         leads, because = await self._add_successors(leads_of(hit, texts)), reasons_of(hit)
         evidence = {"leads": leads, "score": hit.score, "likelihood": hit.likelihood}
         if (memory := context.memories.by_guid.get(hit.source)) is not None:
-            silent_types = () if context.is_search else self._preferences.current.silent_types
+            silent_types = () if context.is_search else self.preferences.current.silent_types
             is_allowed = memory.category not in silent_types and is_recallable(memory, context.moment)
             return recall_unit(memory, RecallWay.MEANING, because, **evidence) if is_allowed else None
         world_entry = context.session_worlds.find_entry(hit.source)
@@ -164,13 +157,13 @@ class MemorySearch:
                 return None
             return recall_entry(*world_entry, RecallWay.MEANING, because).model_copy(update=evidence)
         with suppress(StorageError):
-            session = await self._session_store.session(hit.source)
+            session = await self.session_store.session(hit.source)
             way = RecallWay.FACT if leads and leads[0].kind == PassageKind.FACT else RecallWay.MEANING
             omits_summary = session.guid in context.summarised_sessions
             text = format_session(session, leads, shows_dates=context.shows_dates, omits_summary=omits_summary)
             return recall_unit(session, way, because, text=text, position_index=DEPTH, **evidence)
         with suppress(StorageError):
-            fact = await self._fact_store.get(hit.source)
+            fact = await self.fact_store.get(hit.source)
             if context.prefix is None or all(fact.guid != known.guid for known in context.prefix.facts):
                 values = {"memory": fact.guid, "category": MemoryType.GENERAL, "text": one_line(fact.fact), **evidence}
                 return RecalledMemory.model_validate({"way": RecallWay.FACT, "because": because, **values})
@@ -178,7 +171,7 @@ class MemorySearch:
 
     async def _add_successors(self, leads: Sequence[RecallLead]) -> list[RecallLead]:
         """Return the leads, outdated ones last, after the facts that superseded them."""
-        successors = await self._fact_store.successors_of([lead.origin for lead in leads if lead.kind == PassageKind.MESSAGE])
+        successors = await self.fact_store.successors_of([lead.origin for lead in leads if lead.kind == PassageKind.MESSAGE])
         current_leads = [lead for lead in leads if lead.origin not in successors]
         origins = {lead.origin for lead in leads}
         successor_facts = {fact.guid: fact for fact in successors.values() if fact.guid not in origins}
@@ -228,7 +221,7 @@ class MemorySearch:
         """Return the messages of these days; a message after midnight without a pause belongs to the evening before."""
         found: list[Message] = []
         day, previous_time = None, None
-        for message in await self._session_store.page(summary.guid, 0, summary.messages):
+        for message in await self.session_store.page(summary.guid, 0, summary.messages):
             if message.hidden:
                 continue
             time, calendar_day = message.time.astimezone(), local_date(message.time)
@@ -247,7 +240,7 @@ class MemorySearch:
         return (
             first <= days[1]
             and current_session.leaf_id is not None
-            and days[0] <= local_date((await self._session_store.newest_messages(current_session.guid, 1))[0].time)
+            and days[0] <= local_date((await self.session_store.newest_messages(current_session.guid, 1))[0].time)
         )
 
     async def _find_topic_leads(
@@ -256,7 +249,7 @@ class MemorySearch:
         """Return the lines about the topic by session, for those of the sessions that have any."""
         if request.topic is None or not guids:
             return {}
-        found = await self._memory_index.search(
+        found = await self.memory_index.search(
             [context.session.persona_id],
             context.query,
             limit=len(guids),
@@ -265,7 +258,7 @@ class MemorySearch:
             embedding=context.embedding,
             participants=context.speaker_names,
         )
-        texts = await self._passages.read([lead.passage for hit in found.hits for lead in hit.leads])
+        texts = await self.passages.read([lead.passage for hit in found.hits for lead in hit.leads])
         leads = {hit.source: leads_of(hit, texts) for hit in found.hits}
         return {guid: lines for guid, lines in leads.items() if request.topic.is_covered_by(line.text for line in lines)}
 
@@ -286,14 +279,14 @@ class MemorySearch:
 
     async def _load_summarised(self, session_summary: SessionSummary, days: Range | None) -> ChatSession:
         """Return the session with a summary; for one of several days, of the days asked for."""
-        record = await self._session_store.session(session_summary.guid)
+        record = await self.session_store.session(session_summary.guid)
         is_long = days is not None and session_summary.last_activity - session_summary.started > timedelta(days=1)
         messages = await self._load_messages_on(session_summary, days) if is_long and days is not None else []
         if messages:
             summary = await asyncio.to_thread(digest.build_summary, to_utterances(messages))
             return record.model_copy(update={"content": summary, "added": messages[0].time, "end_time": messages[-1].time})
         if not record.content.strip():
-            lines = to_utterances(await self._session_store.page(session_summary.guid, 0, session_summary.messages))
+            lines = to_utterances(await self.session_store.page(session_summary.guid, 0, session_summary.messages))
             record = record.model_copy(update={"content": await asyncio.to_thread(digest.build_summary, lines)})
         return record
 

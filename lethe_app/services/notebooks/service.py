@@ -397,12 +397,8 @@ class NotebookService:
 
     async def _run(self, persona_id: str, work: Callable[[], T]) -> T:
         """Do the work in the storage thread. Raise StorageError if the system refuses access to a file."""
-
-        def translated_work() -> T:
-            with translate_errors(self.folder(persona_id)):
-                return work()
-
-        return await self._database.run_outside_transaction(translated_work)
+        with translate_errors(self.folder(persona_id)):
+            return await self._database.run_outside_transaction(work)
 
     async def _notify_removed(self, persona_id: str) -> None:
         self._on_lines_removed(persona_id)

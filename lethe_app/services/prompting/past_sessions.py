@@ -65,23 +65,21 @@ class NotebookSections:
     """Predicate: True if the notebook contains the text."""
 
 
+@dataclass(frozen=True)
 class PastSessions:
     """Read earlier sessions and facts for the stable prefix. Nothing is changed."""
 
-    def __init__(
-        self, session_store: SessionStore, fact_store: FactStore, preferences: Preferences, token_counts: TokenCountService
-    ) -> None:
-        self._session_store = session_store
-        self._fact_store = fact_store
-        self._preferences = preferences
-        self._token_counts = token_counts
+    session_store: SessionStore
+    fact_store: FactStore
+    preferences: Preferences
+    token_counts: TokenCountService
 
     async def before(self, session: ChatSession) -> list[SessionSummary]:
         """Return the persona's sessions that began before this one and in which the user said something, newest first.
 
         The number is limited to what can be in a prompt; sticky sessions are always included.
         """
-        earlier = await self._session_store.sessions_before(session, MAX_EARLIER + MAX_SUMMARIES)
+        earlier = await self.session_store.sessions_before(session, MAX_EARLIER + MAX_SUMMARIES)
         earlier = [summary for summary in earlier if summary.started <= session.added and summary.first_words]
         return sorted(earlier, key=lambda summary: summary.started, reverse=True)
 
@@ -91,8 +89,8 @@ class PastSessions:
         for summary in before[:MAX_EARLIER]:
             if summary.messages > token_limit // 4:
                 break
-            messages = await self._session_store.page(summary.guid, 0, token_limit // 4)
-            token_limit -= sum(await self._token_counts.count([message.content for message in messages])) + 8 * len(messages)
+            messages = await self.session_store.page(summary.guid, 0, token_limit // 4)
+            token_limit -= sum(await self.token_counts.count([message.content for message in messages])) + 8 * len(messages)
             if token_limit < 0:
                 break
             chosen.append(summary.guid)
@@ -108,7 +106,7 @@ class PastSessions:
         it. The others of the last 24 hours follow, each shortened to its share of `RECENT_SHARE` of the room, then sticky
         sessions, then the rest. One of these that is too long is skipped, and shorter ones are still added.
         """
-        settings = self._preferences.current
+        settings = self.preferences.current
         if not settings.session_memory_system:
             return []
         remaining_tokens = min(settings.session_reserved_tokens, token_limit)
@@ -141,19 +139,19 @@ class PastSessions:
 
         In-story facts are only in the session in which they were stated (`session`), with a mark.
         """
-        settings = self._preferences.current
+        settings = self.preferences.current
         if not settings.fact_retrieval:
             return []
         persona_words = WORD.findall(participants.persona.name)
         facts = [
             fact
-            for fact in await self._fact_store.facts_of(participants.persona.unique_name)
+            for fact in await self.fact_store.facts_of(participants.persona.unique_name)
             if (session in fact.source_memories if fact.in_story else True)
             and (fact.pinned or WORD.findall(fact.fact)[: len(persona_words)] != persona_words)
         ]
         facts = core_facts.select_candidates(facts, now(), MAX_FACTS_PER_KIND)
         budget = min(settings.core_facts_tokens, token_limit)
-        counts = await self._token_counts.count([format_fact(fact) for fact in facts])
+        counts = await self.token_counts.count([format_fact(fact) for fact in facts])
         tokens = {fact.guid: count + PER_PIECE for fact, count in zip(facts, counts, strict=True)}
         chosen = core_facts.select_core_facts(facts, now(), budget, tokens)
         return [FrozenSection(guid=fact.guid, text=format_fact(fact)) for fact in chosen]
@@ -161,7 +159,7 @@ class PastSessions:
     async def _format_summary(self, record: ChatSession, until: datetime, participants: Participants) -> tuple[str, int]:
         """Return the summary of the session as it is in the prompt, and its tokens."""
         text = summarised(record, until, dated=participants.persona.dates_in_session_summaries)
-        return text, (await self._token_counts.count([text]))[0] + PER_PIECE
+        return text, (await self.token_counts.count([text]))[0] + PER_PIECE
 
     async def _shorten_summary(
         self, record: ChatSession, until: datetime, participants: Participants, token_limit: int, tokens: int
@@ -179,9 +177,9 @@ class PastSessions:
         summarise.
         """
         try:
-            record = await self._session_store.session(session_summary.guid)
+            record = await self.session_store.session(session_summary.guid)
             if not record.content.strip() and session_summary.messages > TOO_SHORT:
-                lines = to_utterances(await self._session_store.page(session_summary.guid, 0, session_summary.messages))
+                lines = to_utterances(await self.session_store.page(session_summary.guid, 0, session_summary.messages))
                 summary = await asyncio.to_thread(digest.build_summary, lines)
                 record = record.model_copy(update={"content": summary})
         except StorageError:

@@ -177,30 +177,19 @@ class TurnContext:
         return replace(self, messages=[message for message in self.messages if message.id not in deleted])
 
 
+@dataclass(frozen=True)
 class TurnLoader:
     """Load turn contexts."""
 
-    def __init__(
-        self,
-        reader: TurnReader,
-        participants: ParticipantService,
-        library: Library,
-        preferences: Preferences,
-        app_keys: Callable[[str], Sequence[tuple[str, str]]],
-        read_notebooks: Callable[[str], Sequence[Notebook]],
-        cache_revision: Callable[[], int],
-    ) -> None:
-        """`app_keys` returns scope and key of the app state that a turn of a persona needs.
-
-        `read_notebooks` is called with the persona's id in the storage thread.
-        """
-        self._reader = reader
-        self._participants = participants
-        self._library = library
-        self._preferences = preferences
-        self._app_keys = app_keys
-        self._read_notebooks = read_notebooks
-        self._cache_revision = cache_revision
+    reader: TurnReader
+    participants: ParticipantService
+    library: Library
+    preferences: Preferences
+    app_keys: Callable[[str], Sequence[tuple[str, str]]]
+    """Returns scope and key of the app state that a turn of a persona needs."""
+    read_notebooks: Callable[[str], Sequence[Notebook]]
+    """Is called with the persona's id in the storage thread."""
+    cache_revision: Callable[[], int]
 
     async def load(
         self,
@@ -230,39 +219,39 @@ class TurnLoader:
                 max_messages=max(context // MIN_MESSAGE_TOKENS, 1),
                 first_message=prefix.first if prefix is not None and prefix.context == context else None,
                 past_sessions=prefix.earlier if prefix is not None else (),
-                app_state=self._app_keys(session.persona_id),
+                app_state=self.app_keys(session.persona_id),
             )
 
         above = before.id if before is not None else None
-        revision = self._cache_revision()  # before anything is read, so that no later deletion is missed
-        rows = await self._reader.read(session_id, above, scope, adds_user_message=adds_user_message)
+        revision = self.cache_revision()  # before anything is read, so that no later deletion is missed
+        rows = await self.reader.read(session_id, above, scope, adds_user_message=adds_user_message)
         files = rows.scope.files
         return TurnContext(rows, files, above, model, files.participants, rows.messages, revision)
 
     async def app_state_of(self, persona_id: str) -> Mapping[tuple[str, str], object]:
         """Return the app state that a turn of a persona needs, by scope and key."""
-        return await self._reader.read_app_state(self._app_keys(persona_id))
+        return await self.reader.read_app_state(self.app_keys(persona_id))
 
     async def notebooks_of(self, persona_id: str) -> Sequence[Notebook]:
         """Return the notebooks of a persona that can be read; none if notebooks are disabled."""
-        if not self._preferences.current.notebooks:
+        if not self.preferences.current.notebooks:
             return ()
-        return await self._library.run_in_storage_thread(lambda: self._read_notebooks(persona_id))
+        return await self.library.run_in_storage_thread(lambda: self.read_notebooks(persona_id))
 
     def _read_files(
         self, session: ChatSession, states: Mapping[str, object], speaker: str, *, small: bool, reports_problem: bool
     ) -> TurnFiles:
-        settings = self._preferences.current
+        settings = self.preferences.current
         try:
-            participants = self._participants.read_for_session(session, speaker)
-            system = self._library.read_system_preset(settings.system_preset or default_system_name(small=small))
+            participants = self.participants.read_for_session(session, speaker)
+            system = self.library.read_system_preset(settings.system_preset or default_system_name(small=small))
             sampler_name = settings.sampler or default_sampler_name(small=small)
-            sampler = self._participants.read_sampler(participants.speaker, sampler_name)
+            sampler = self.participants.read_sampler(participants.speaker, sampler_name)
         except FileError as error:
             if not reports_problem:
                 raise
             return TurnFiles(
-                self._participants.read_without_persona(session),
+                self.participants.read_without_persona(session),
                 SessionWorlds(),
                 NO_SYSTEM,
                 NO_SAMPLER,
@@ -271,10 +260,10 @@ class TurnLoader:
         names = collect_world_names(participants, states.get(SESSION_WORLDS_KEY), settings.global_worlds)
         return TurnFiles(
             participants=participants,
-            worlds=select_worlds(names, self._library.read_worlds()) if names else SessionWorlds(),
+            worlds=select_worlds(names, self.library.read_worlds()) if names else SessionWorlds(),
             system=system,
             sampler=sampler,
-            notebooks=self._read_notebooks(session.persona_id) if settings.notebooks else (),
+            notebooks=self.read_notebooks(session.persona_id) if settings.notebooks else (),
         )
 
 

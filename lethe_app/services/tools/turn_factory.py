@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 from pydantic import Field, ValidationError, create_model
@@ -38,25 +38,19 @@ MIN_RESULT_CHARACTERS, MAX_RESULT_CHARACTERS, CONTEXT_DIVISOR = 400, 2400, 6
 """Characters of one result in a prompt: minimum, maximum, and the divisor of the context length in tokens."""
 
 
+@dataclass(frozen=True)
 class ToolTurnFactory:
     """Factory of the tool state of replies."""
 
-    def __init__(
-        self,
-        registry: ToolRegistry,
-        permissions: ToolPermissions,
-        working_memory: WorkingMemory,
-        session_store: SessionStore,
-        formats: ModelFormats,
-        instructions: InstructionFile,
-        task_model: StructuredOutput,
-        preferences: Preferences,
-    ) -> None:
-        """Create the factory. `task_model` must be usable within the turn."""
-        self.permissions = permissions
-        self._registry, self._working_memory, self._session_store = registry, working_memory, session_store
-        self._formats, self._instructions, self._task_model = formats, instructions, task_model
-        self._preferences = preferences
+    registry: ToolRegistry
+    permissions: ToolPermissions
+    working_memory: WorkingMemory
+    session_store: SessionStore
+    formats: ModelFormats
+    instructions: InstructionFile
+    task_model: StructuredOutput
+    """Must be usable within the turn."""
+    preferences: Preferences
 
     async def start_turn(
         self,
@@ -72,7 +66,7 @@ class ToolTurnFactory:
         """
         session, participants = turn.session, turn.participants
         names = (participants.persona.name, participants.user.name)
-        tools = self._registry.tools_of(participants.persona)
+        tools = self.registry.tools_of(participants.persona)
         if not tools or session.is_incognito:
             return None
         services = await self._build_services(turn, model, tools)
@@ -84,18 +78,18 @@ class ToolTurnFactory:
 
     async def build_tool_prompt(self, persona: Persona, model: LoadedModel) -> ToolPrompt:
         """Return the instructions and declarations of a persona's tools for a prompt."""
-        declared = [tool.declared for tool in self._registry.tools_of(persona)]
+        declared = [tool.declared for tool in self.registry.tools_of(persona)]
         if not declared:
             return ToolPrompt()
-        renderer = (await self._formats.renderer(model)).renderer
-        is_explained = self._preferences.current.tools_explained and has_native_tools(with_tools(renderer, declared))
-        return ToolPrompt(self._instructions.read_text() if is_explained else "", declared)
+        renderer = (await self.formats.renderer(model)).renderer
+        is_explained = self.preferences.current.tools_explained and has_native_tools(with_tools(renderer, declared))
+        return ToolPrompt(self.instructions.read_text() if is_explained else "", declared)
 
     async def _build_services(self, turn: TurnContext, model: LoadedModel, tools: Sequence[Tool]) -> ToolServices:
-        renderer, session = (await self._formats.renderer(model)).renderer, turn.session
+        renderer, session = (await self.formats.renderer(model)).renderer, turn.session
         namespace = session_namespace(session.guid)
         read_tool = next((tool for tool in tools if tool.name == READ_TOOL), None)
-        inventory = await self._working_memory.build_inventory(session.persona_id, namespace) if read_tool is not None else ""
+        inventory = await self.working_memory.build_inventory(session.persona_id, namespace) if read_tool is not None else ""
 
         async def choose_call() -> ToolCall | None:
             text = turn.user_message.content if turn.user_message is not None else ""
@@ -103,15 +97,15 @@ class ToolTurnFactory:
             if read_tool is not None and inventory and (keys := await self._list_mentioned_keys(session, text)):
                 offered_tools.append(replace(read_tool, description=f"{read_tool.description} There is: {', '.join(keys)}."))
             names = (turn.participants.user.name, turn.participants.persona.name)
-            return await decide_call(self._task_model, offered_tools, *names, text) if offered_tools else None
+            return await decide_call(self.task_model, offered_tools, *names, text) if offered_tools else None
 
         async def store_text(key: str, text: str) -> str:
             if read_tool is None:
                 return ""
-            return (await self._working_memory.save_entry(session.persona_id, namespace, key, text)).key
+            return (await self.working_memory.save_entry(session.persona_id, namespace, key, text)).key
 
         return ToolServices(
-            chats=self._session_store,
+            chats=self.session_store,
             permissions=self.permissions,
             tools=tools,
             is_native=has_native_tools(with_tools(renderer, [tool.declared for tool in tools])),
@@ -119,13 +113,13 @@ class ToolTurnFactory:
             store_text=store_text,
             inventory=inventory,
             max_result_characters=min(MAX_RESULT_CHARACTERS, max(MIN_RESULT_CHARACTERS, model.context // CONTEXT_DIVISOR)),
-            on_tool_error=self._registry.record_tool_error,
+            on_tool_error=self.registry.record_tool_error,
         )
 
     async def _list_mentioned_keys(self, session: ChatSession, text: str) -> list[str]:
         """Return the keys of working memory that match a message, those of other namespaces in full."""
         namespace = session_namespace(session.guid)
-        mentioned = await self._working_memory.find_mentioned(session.persona_id, namespace, text)
+        mentioned = await self.working_memory.find_mentioned(session.persona_id, namespace, text)
         return [one.key if one.namespace == namespace else one.path for one in mentioned][:MAX_LISTED_KEYS]
 
 

@@ -65,22 +65,18 @@ MAX_PAGE_TOKENS = 1000
 MAX_RESULT_CHARACTERS = 3500
 
 
+@dataclass(frozen=True)
 class WebLookupService:
     """Decide whether a message needs a look-up, by words and by a qualified model. Whatever fails, the reply is still
     generated.
     """
 
-    def __init__(
-        self,
-        preferences: Preferences,
-        session_store: SessionStore,
-        web_reader: WebReader,
-        task_model: TaskModel,
-        is_model_qualified: Callable[[], bool],
-    ) -> None:
-        """Create the service; `task_model` must not wait for the end of the turn, within which it is called."""
-        self._preferences, self._session_store = preferences, session_store
-        self._web_reader, self._task_model, self._is_model_qualified = web_reader, task_model, is_model_qualified
+    preferences: Preferences
+    session_store: SessionStore
+    web_reader: WebReader
+    task_model: TaskModel
+    """Must not wait for the end of the turn, within which it is called."""
+    is_model_qualified: Callable[[], bool]
 
     async def look_up_for_turn(
         self, session: ChatSession, participants: Participants, message: Message, emit: Emit
@@ -89,7 +85,7 @@ class WebLookupService:
 
         None is returned if nothing is asked for, look-ups are not allowed, or the model has the web tools itself.
         """
-        settings, persona = self._preferences.current, participants.persona
+        settings, persona = self.preferences.current, participants.persona
         tools = persona.tools if persona.override_default_toolset else settings.default_tools
         has_web_tools = settings.tools_enabled and WEB_TOOLS in tools
         if not (settings.web_allowed and settings.web_in_chat) or has_web_tools:
@@ -100,14 +96,14 @@ class WebLookupService:
         await emit(WebSearchStarted(topic))
         try:
             reason = f"{participants.user.name} asked {persona.name} about it."
-            pages = await self._web_reader.search_and_read([topic], reason)
+            pages = await self.web_reader.search_and_read([topic], reason)
             await emit(WebSearchStarted(topic, len(pages)))
             merged = await self._merge_pages(participants, message, topic, pages)
         except LetheError:  # of the gate, the engine or the model; the log of requests shows which
             merged = MergedPages()
         text = await self._build_hidden_text(participants, message, topic, merged)
         hidden_message = build_hidden_message(session, text, now(), build_note(WebLookup(topic, merged.sources)))
-        return await self._session_store.insert_above(hidden_message, message.id)
+        return await self.session_store.insert_above(hidden_message, message.id)
 
     async def _choose_topic(self, session: ChatSession, participants: Participants, message: Message) -> str:
         """Return the topic to search for; empty if there is none."""
@@ -115,12 +111,12 @@ class WebLookupService:
         if intent is WebIntent.NONE:
             return ""
         is_explicit = intent is WebIntent.EXPLICIT
-        if not self._is_model_qualified():
+        if not self.is_model_qualified():
             return extract_query(message.content) if is_explicit else ""
-        utterances = to_utterances(await self._session_store.newest_messages(session.guid, MAX_LINES, message.id))
+        utterances = to_utterances(await self.session_store.newest_messages(session.guid, MAX_LINES, message.id))
         placeholders = {"user": participants.user.name, "message": message.content[:MAX_LINES_CHARACTERS]}
         try:
-            answer = await self._task_model.ask(
+            answer = await self.task_model.ask(
                 "wants_search",
                 SearchDecisionAnswer,
                 conversation=format_lines(utterances)[-MAX_LINES_CHARACTERS:] or "(nothing yet)",
@@ -136,8 +132,8 @@ class WebLookupService:
         persona, user = participants.persona, participants.user
         role, context = describe_role(persona, user), f"{user.name}: {message.content}"
         request = ReadingRequest(persona.name, topic, f"{user.name} asked for it.", role, context)
-        return await self._web_reader.merge_pages(
-            request, pages, self._task_model if self._is_model_qualified() else None, MAX_PAGE_TOKENS
+        return await self.web_reader.merge_pages(
+            request, pages, self.task_model if self.is_model_qualified() else None, MAX_PAGE_TOKENS
         )
 
     async def _build_hidden_text(self, participants: Participants, message: Message, topic: str, merged: MergedPages) -> str:
@@ -146,7 +142,7 @@ class WebLookupService:
         if not merged.plain_text:
             searched = f"{name} has searched the internet for “{topic}”, and nothing could be found."
             return f"{searched} {name} says so and does not guess."
-        quoter = await self._web_reader.build_quoter()
+        quoter = await self.web_reader.build_quoter()
         if merged.text:  # written by the model, but it may repeat instructions from the pages
             quoted = quoter.quote_stored(
                 truncate_to_sentences(merged.text, MAX_RESULT_CHARACTERS), merged.addresses, str(message.id)

@@ -87,24 +87,19 @@ class TrialOutcome:
         return [result for result in self.tried if result.reason is not None]
 
 
+@dataclass(frozen=True)
 class WorldTrials:
     """Run tests of worlds. The state of a session is read, and nothing is stored."""
 
-    def __init__(
-        self,
-        lore: LoreService,
-        session_store: SessionStore,
-        participants: ParticipantService,
-        session_state: SessionState,
-        models: ModelService,
-        token_counts: TokenCountService,
-    ) -> None:
-        """Set up the test bench. `lore` is an instance of its own, because its cache of compiled worlds is small:
-        worlds under edit would evict those of the sessions.
-        """
-        self._lore = lore
-        self._session_store, self._participants, self._session_state = session_store, participants, session_state
-        self._models, self._token_counts = models, token_counts
+    lore: LoreService
+    """An instance of its own, because its cache of compiled worlds is small: worlds under edit would evict those of the
+    sessions.
+    """
+    session_store: SessionStore
+    participants: ParticipantService
+    session_state: SessionState
+    models: ModelService
+    token_counts: TokenCountService
 
     async def run(self, trial: TrialInput) -> TrialOutcome:
         """Evaluate the test text with the random numbers its message would get; further evaluations get others and only
@@ -113,14 +108,14 @@ class WorldTrials:
         session_worlds = await self._load_worlds(trial)
         turn, history = await self._build_turn(trial, session_worlds)
         window = ScanWindow.from_history(history, trial.text)
-        stored = await self._session_state.get(trial.session.guid, LORE_STATE) if trial.session and not trial.fresh else None
+        stored = await self.session_state.get(trial.session.guid, LORE_STATE) if trial.session and not trial.fresh else None
         state = read_stored(LoreState.model_validate, stored) or LoreState()
-        context = self._models.loaded.context if self._models.loaded is not None else USUAL_CONTEXT
-        evaluation = await self._lore.evaluate(session_worlds, window, state, turn, context)
+        context = self.models.loaded.context if self.models.loaded is not None else USUAL_CONTEXT
+        evaluation = await self.lore.evaluate(session_worlds, window, state, turn, context)
         shares = Counter(activated.entry.guid for activated in evaluation.activated)
         for round_number in range(1, trial.times):
             await asyncio.sleep(0)  # between two throws others have their turn
-            repeated = await self._lore.evaluate(
+            repeated = await self.lore.evaluate(
                 session_worlds, window, state, replace(turn, id=f"{turn.id} {round_number}"), context
             )
             shares.update(activated.entry.guid for activated in repeated.activated)
@@ -128,9 +123,9 @@ class WorldTrials:
 
     async def list_messages(self, session: ChatSession, count: int) -> list[Message]:
         """Return up to `count` of the newest visible messages of a session, newest first."""
-        if session.leaf_id is None and not (await self._session_store.session(session.guid)).leaf_id:
+        if session.leaf_id is None and not (await self.session_store.session(session.guid)).leaf_id:
             return []
-        tail = await self._session_store.newest_messages(session.guid, 2 * count)
+        tail = await self.session_store.newest_messages(session.guid, 2 * count)
         visible = [
             message
             for message in tail
@@ -141,8 +136,8 @@ class WorldTrials:
     async def list_user_messages(self, session: ChatSession | None) -> list[str]:
         """Return recent messages of the user to the session's persona, newest session first, and newest first within each."""
         texts: list[str] = []
-        for summary in (await self._session_store.sessions(session.persona_id))[:MAX_SESSIONS] if session else []:
-            tail = await self._session_store.newest_messages(summary.guid, 2 * MAX_MESSAGES)
+        for summary in (await self.session_store.sessions(session.persona_id))[:MAX_SESSIONS] if session else []:
+            tail = await self.session_store.newest_messages(summary.guid, 2 * MAX_MESSAGES)
             texts += [message.content for message in reversed(tail) if message.role is Role.USER and not message.hidden]
             if len(texts) >= MAX_MESSAGES:
                 break
@@ -152,8 +147,8 @@ class WorldTrials:
         stem = trial.world.unique_name
         if trial.session is None or trial.alone:
             return SessionWorlds({stem: trial.world})
-        session_worlds = await self._lore.load_worlds(
-            await self._participants.load_for_session(trial.session), trial.session.guid
+        session_worlds = await self.lore.load_worlds(
+            await self.participants.load_for_session(trial.session), trial.session.guid
         )
         return SessionWorlds({**session_worlds.worlds, stem: trial.world})
 
@@ -162,12 +157,12 @@ class WorldTrials:
         session, moment, identity = trial.session, now(), str(trial.message_id or uuid4())
         if session is None:
             return EvaluationTurn(identity, 1, 1, moment), []
-        macro_context = (await self._participants.load_for_session(session)).build_macro_context(session, session.added)
+        macro_context = (await self.participants.load_for_session(session)).build_macro_context(session, session.added)
         history: list[Message] = []
         message_count = turn_count = 1
         if not trial.fresh:
             history_length = max(WINDOW, 2 * min(session_worlds.scan_depth, MAX_SCAN_DEPTH))
-            history = await self._session_store.newest_messages(session.guid, history_length, trial.message_id)
+            history = await self.session_store.newest_messages(session.guid, history_length, trial.message_id)
             message_count, turn_count = await self._count_messages(trial.message_id, history)
         return (
             EvaluationTurn(
@@ -186,14 +181,14 @@ class WorldTrials:
         last_message_id = message_id or (history[-1].id if history else None)
         if last_message_id is None:
             return 1, 1
-        turn_position = await self._session_store.turn_position_of(last_message_id)
+        turn_position = await self.session_store.turn_position_of(last_message_id)
         is_new = message_id is None
         return turn_position.messages + is_new, max(1, turn_position.user_messages + is_new)
 
     async def _build_outcome(
         self, trial: TrialInput, evaluation: Evaluation, turn: EvaluationTurn, shares: Counter[UUID]
     ) -> TrialOutcome:
-        counts = await self._token_counts.count([turn.expand(activated.entry.content) for activated in evaluation.activated])
+        counts = await self.token_counts.count([turn.expand(activated.entry.content) for activated in evaluation.activated])
         activated = [
             _describe_activated(activated, tokens, trial.text, turn.number)
             for activated, tokens in zip(evaluation.activated, counts, strict=True)

@@ -278,7 +278,7 @@ class Chooser:
 
 async def test_the_model_chooses_who_is_next_until_it_is_the_users_turn(talk: Talk, monkeypatch: pytest.MonkeyPatch):
     chooser = Chooser("Oskar Lind", "Wren", "Tomas")
-    monkeypatch.setattr(talk.services.group, "_answer_model", chooser)
+    monkeypatch.setattr(talk.services.group.answer_model, "ask", chooser.ask)
     await talk.services.preferences.set(group_turns=GroupTurns.MODEL, group_replies=5)
     await talk.says(*["“Aye.”"] * 4)
 
@@ -294,7 +294,7 @@ async def test_the_model_chooses_who_is_next_until_it_is_the_users_turn(talk: Ta
 async def test_the_model_is_not_asked_where_there_is_nothing_to_choose(talk: Talk, monkeypatch: pytest.MonkeyPatch):
     services = talk.services
     chooser = Chooser()
-    monkeypatch.setattr(services.group, "_answer_model", chooser)
+    monkeypatch.setattr(services.group.answer_model, "ask", chooser.ask)
     await services.preferences.set(group_turns=GroupTurns.MODEL, group_replies=5)
     await talk.says(*["“Aye.”"] * 4)
 

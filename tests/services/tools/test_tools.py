@@ -431,12 +431,11 @@ async def test_a_model_without_tools_of_its_own_fills_in_a_form(talk: Talk):
 async def test_it_is_not_asked_where_no_word_speaks_of_a_tool(talk: Talk, monkeypatch: pytest.MonkeyPatch):
     asked: list[str] = []
 
-    class Nobody:
-        async def ask(self, task_prompt: str, answer: object, **values: str) -> object:
-            asked.append(task_prompt)
-            raise LetheError("Nobody is to be asked.")
+    async def ask(task_prompt: str, _answer: object, **_values: str) -> object:
+        asked.append(task_prompt)
+        raise LetheError("Nobody is to be asked.")
 
-    monkeypatch.setattr(talk.services.tool_turns, "_task_model", Nobody())
+    monkeypatch.setattr(talk.services.tool_turns.task_model, "ask", ask)
     await talk.says("Good evening.", template=CHATML)
     await talk.say("Good evening! How was the crossing?")
     assert not asked
