@@ -156,20 +156,22 @@ async def test_a_cancelled_backup_leaves_nothing(database: Database, monkeypatch
     assert files(backup_folder(database.path)) == []
 
 
-async def test_restoring_a_backup_moves_the_replaced_database_to_the_trash(path: Path):
+@pytest.mark.parametrize("has_crashed", [False, True], ids=["closed", "with the log of a crash"])
+async def test_restoring_a_backup_moves_the_replaced_database_to_the_trash(path: Path, has_crashed: bool):
     database = await Database.open(path)
     await add_message(database, "first")
     copy = await back_up(path)
-    assert copy is not None
     await add_message(database, "second")
+    left = {name: (path.parent / name).read_bytes() for name in (path.name, f"{path.name}-wal")}
     await database.close()
+    for name, content in left.items() if has_crashed else ():
+        write(path.parent / name, content)
 
     aside = await restore(path, copy)
 
     database = await Database.open(path)
     assert await titles(database) == ["first"]
     await database.close()
-    assert aside is not None
     assert titles_in(aside) == ["first", "second"]
     assert titles_in(copy) == ["first"]
     assert files(path.parent) == ["backups", "lethe.lock", "lethe.sqlite3", "trash"]
@@ -179,7 +181,6 @@ async def test_a_damaged_database_can_be_replaced_by_its_backup(path: Path):
     database = await Database.open(path)
     await add_message(database, "first")
     copy = await back_up(path)
-    assert copy is not None
     await database.close()
     write(path, b"")
     with pytest.raises(DatabaseDamaged) as caught:
@@ -192,26 +193,6 @@ async def test_a_damaged_database_can_be_replaced_by_its_backup(path: Path):
     assert await titles(database) == ["first"]
     await database.close()
     assert list(aside.parent.iterdir()) == [aside]
-
-
-async def test_a_log_left_by_a_crash_goes_to_the_trash_with_its_database(path: Path):
-    database = await Database.open(path)
-    await add_message(database, "first")
-    copy = await back_up(path)
-    assert copy is not None
-    await add_message(database, "second")
-    crashed = {name: (path.parent / name).read_bytes() for name in (path.name, f"{path.name}-wal")}
-    await database.close()
-    for name, content in crashed.items():
-        write(path.parent / name, content)
-
-    aside = await restore(path, copy)
-
-    database = await Database.open(path)
-    assert await titles(database) == ["first"]
-    await database.close()
-    assert aside is not None
-    assert titles_in(aside) == ["first", "second"]
 
 
 async def test_an_open_database_is_not_replaced(database: Database):

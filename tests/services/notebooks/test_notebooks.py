@@ -206,17 +206,6 @@ async def test_what_the_user_writes_into_a_file_is_read_and_never_written_over(s
     assert (await lines_of(services, name))[-2:] == ["By hand", "And by itself."]
 
 
-async def test_what_came_while_the_user_was_typing_is_kept_beside_it(services: AppServices):
-    name = await cooking(services)
-    base = await services.notebooks.load_text(MIRA, name)
-    await services.notebooks.add_conclusions(MIRA, name, [Conclusion("Meanwhile.", now().date())])
-
-    after = await services.notebooks.save_edit(MIRA, name, base.replace("bomba", "round"), base)
-
-    assert "round rice" in after
-    assert "- Meanwhile." in after
-
-
 async def test_a_file_that_cannot_be_read_is_told_and_keeps_nobody_from_talking(
     services: AppServices, says: Callable[..., object]
 ):
@@ -244,24 +233,6 @@ async def test_a_file_that_the_system_refuses_is_told_in_a_sentence(services: Ap
     monkeypatch.setattr(Path, "read_bytes", refuse)
     with pytest.raises(StorageError):
         await services.notebooks.save_edit(MIRA, name, f"{before}\nMine.\n", before)
-
-
-async def test_a_notebook_is_renamed_merged_and_comes_back_from_the_trash(services: AppServices):
-    notebooks = services.notebooks
-    name = await notebooks.rename(MIRA, await cooking(services), "In the kitchen")
-    assert (name, await titles(services)) == ("in-the-kitchen", ["In the kitchen"])
-
-    other = await notebooks.create(MIRA, "Rice", [Conclusion("Rice is round.", now().date())])
-    merged = await notebooks.merge(MIRA, [name, other])
-    assert await titles(services) == ["In the kitchen"]
-    assert len(await lines_of(services, merged)) == 4
-
-    trashed = await notebooks.delete(MIRA, merged)
-    assert await titles(services) == []
-    assert await notebooks.restore(trashed) == merged
-    assert len(await lines_of(services, merged)) == 4
-    with pytest.raises(LetheError, match="two"):
-        await notebooks.merge(MIRA, [merged])
 
 
 # Parting

@@ -9,7 +9,7 @@ import re
 import sqlite3
 import zipfile
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, closing, nullcontext
+from contextlib import closing, nullcontext
 from datetime import timedelta
 from pathlib import Path
 
@@ -17,7 +17,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lethe_app.app import build
 from lethe_app.brain.notebooks.document import Conclusion
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.bundle import VERSION, WITHOUT_SESSIONS, BundleCounts, BundleScope
@@ -41,7 +40,6 @@ from lethe_app.domain.persona import Weekday
 from lethe_app.domain.recall import RecalledMemory, RecallWay, TurnMemory
 from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.errors import DatabaseDamaged, FileError
-from lethe_app.paths import Paths
 from lethe_app.storage.bundles.export import PersonaExport
 from lethe_app.storage.chats.archive_jobs import ArchiveJobs
 from lethe_app.storage.chats.session_reshaping import SessionReshaping
@@ -51,6 +49,7 @@ from lethe_app.storage.memory.facts import FactStore
 from lethe_app.storage.memory.memories import MemoryStore
 from lethe_app.storage.memory.turn_memories import TurnMemories
 from tests.interchange.packed import archive, lines, members, png
+from tests.services.past_sessions import opened
 from tests.services.turns import MIRA
 from tests.storage.scenes import store_alternative
 from tests.sweep import examples
@@ -58,16 +57,6 @@ from tests.sweep import examples
 UUIDS = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 EVERYTHING = BundleScope.EVERYTHING
 WORDS = re.findall(r"\w+", Path(__file__).read_text(encoding="utf-8"))
-
-
-@asynccontextmanager
-async def another(folder: Path) -> AsyncIterator[AppServices]:
-    """A house in another home, where nobody has been yet."""
-    services = await build(Paths.standard(folder), engine="echo")
-    try:
-        yield services
-    finally:
-        await services.close()
 
 
 async def lived(services: AppServices) -> ChatSession:
@@ -127,7 +116,7 @@ async def lived(services: AppServices) -> ChatSession:
 
 @pytest.fixture
 async def away(tmp_path: Path) -> AsyncIterator[AppServices]:
-    async with another(tmp_path / "away") as services:
+    async with opened(tmp_path / "away") as services:
         yield services
 
 
@@ -516,7 +505,7 @@ async def outcome(services: AppServices, steps: list[tuple[str, int, str]]) -> N
 def test_any_conversation_survives_the_journey(tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, int, str]]):
     async def journey() -> tuple[list[object], list[object]]:
         folder = tmp_path_factory.mktemp("journey")
-        async with another(folder / "here") as here, another(folder / "away") as away:
+        async with opened(folder / "here") as here, opened(folder / "away") as away:
             await here.library.save_persona((await here.library.persona("mira")).model_copy(update={"unique_name": MIRA}))
             await outcome(here, steps)
             file = await here.bundles.export(MIRA, EVERYTHING, folder / "Mira.lethe")

@@ -51,20 +51,6 @@ async def test_the_list_tells_what_there_is_of_each(services: AppServices):
     assert (await services.session_editing.list_sessions(MIRA))[0].maker is DescriptionAuthor.USER
 
 
-async def test_a_wording_of_the_users_is_taken_back_with_its_maker(services: AppServices):
-    session = await conversation(services, *LINES)
-    await services.archive_queue.archive_session(session.guid)
-    was = (await services.sessions.open(session.guid)).content
-    reported = await services.session_editing.part_of(session.guid, SessionPart.SUMMARY)
-
-    await services.archive_queue.write(session.guid, SessionPart.SUMMARY, "In my words.")
-    await services.session_editing.restore_part(reported)
-
-    assert was
-    assert (await services.sessions.open(session.guid)).content == was
-    assert (await services.archive_queue.parts(session.guid))[SessionPart.SUMMARY].made_by is MadeBy.RULES
-
-
 async def test_a_part_is_made_again_and_no_other(services: AppServices):
     session = await conversation(services, *LINES)
     await services.archive_queue.archive_session(session.guid)
