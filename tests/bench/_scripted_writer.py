@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Any
 
 from lethe_app.domain.model import StopReason, Usage
-from lethe_app.domain.presets import SamplerPreset
 from lethe_app.llm.client import ModelClient
-from lethe_app.llm.protocol import Chunk, Done, PrefillProgress, RequestPriority
+from lethe_app.llm.protocol import Chunk, Done, PrefillProgress
 from tests.bench._told_evening import Noted, ToldEvening, has_words
 
 LINE = re.compile(r"^(\d+)\. (\w+): (.*)$", re.MULTILINE)
@@ -30,22 +29,14 @@ class ScriptedWriter(ModelClient):
         self._evening = evening
 
     async def generate(
-        self,
-        prompt: str,
-        sampler: SamplerPreset,
-        max_tokens: int,
-        stop: Sequence[str] = (),
-        grammar: str = "",
-        schema: str = "",
-        priority: RequestPriority = RequestPriority.CHAT,
-        **more: Any,
+        self, prompt: str, *options: Any, schema: str = "", **more: Any
     ) -> AsyncGenerator[PrefillProgress | Chunk | Done]:
         if schema:
             yield Chunk(1, json.dumps(self._scripted(prompt, json.loads(schema))))
             yield Done(1, Usage(len(prompt.split()), 0, 1, 0.0, 0.0, StopReason.END, 0))
             return
         self.prompts.append(prompt)
-        async with aclosing(super().generate(prompt, sampler, max_tokens, stop, grammar, schema, priority, **more)) as reports:
+        async with aclosing(super().generate(prompt, *options, schema=schema, **more)) as reports:
             async for report in reports:
                 yield report
 

@@ -165,18 +165,13 @@ class Watched(ModelClient):
     async def generate(
         self,
         prompt: str,
-        sampler: SamplerPreset,
-        max_tokens: int,
-        stop: Sequence[str] = (),
-        grammar: str = "",
-        schema: str = "",
+        *options: Any,
         priority: RequestPriority = RequestPriority.CHAT,
-        *,
         reuse: ReuseOptions = DEFAULT_OPTIONS,
         **more: Any,
     ) -> AsyncGenerator[PrefillProgress | Chunk | Done]:
         reply = ""
-        stream = super().generate(prompt, sampler, max_tokens, stop, grammar, schema, priority, reuse=reuse, **more)
+        stream = super().generate(prompt, *options, priority=priority, reuse=reuse, **more)
         async with aclosing(stream) as reports:
             async for report in reports:
                 if isinstance(report, Chunk):
