@@ -12,6 +12,13 @@ from lethe_app.paths import Paths
 from lethe_app.ui.core.theme import Theme
 
 
+@pytest.fixture(autouse=True)
+def _no_starter_model(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Unless a test asks for `starter_model`, no window loads it beside the test: nobody could foresee when that ends."""
+    if "starter_model" not in request.fixturenames:
+        monkeypatch.setattr("lethe_app.llm.models.bundled.chat_model", lambda: None)
+
+
 @pytest.fixture
 def styled_app(qapp: QApplication) -> Iterator[QApplication]:
     """The application, undressed after the test."""

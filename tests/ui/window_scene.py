@@ -64,9 +64,10 @@ class Scene:
 
     @property
     def toasts(self) -> list[Toast]:
-        """The notifications on display, but for the one about the starter model, which the scripted engine cannot read."""
+        """The notifications on display, but for the one that there is no model, or none that the scripted engine can read."""
         shown = [toast for toast in self.window.findChildren(Toast) if not toast.isHidden()]
-        return [toast for toast in shown if not (toast.is_error and toast.text.startswith(CHAT_FILE))]
+        no_model = ("No model was found", CHAT_FILE)
+        return [toast for toast in shown if not (toast.is_error and toast.text.startswith(no_model))]
 
     @property
     def is_replying(self) -> bool:

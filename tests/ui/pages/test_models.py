@@ -37,7 +37,7 @@ from tests.speech.recognition.tiny_whisper import write_tiny_whisper
 from tests.ui.form_fields import field_of
 from tests.ui.window_scene import Scene, opened, until
 
-pytestmark = pytest.mark.usefixtures("styled_app")
+pytestmark = pytest.mark.usefixtures("styled_app", "starter_model")
 HM = ModelChoices(thinking_start="<hm>\n", thinking_end="</hm>")
 TINY = RemoteModel(name="Tiny", repository="somebody/tiny-GGUF", file="tiny.gguf", size=3_000_000, why="For tests.")
 

@@ -42,6 +42,7 @@ async def page_of(scene: Scene) -> NetworkLogPage:
     return page
 
 
+@pytest.mark.usefixtures("starter_model")
 async def test_what_leaves_is_told_in_the_status_line_and_covers_everything_else(tmp_path: Path):
     async with opened(tmp_path) as scene:
         status = scene.window.chat.status

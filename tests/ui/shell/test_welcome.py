@@ -151,7 +151,7 @@ def test_tab_leads_to_the_chosen_card_of_each_question(welcome):
     assert reached == [welcome.persona_cards[0], welcome.model_cards[1]]
 
 
-async def test_the_first_start_leads_into_a_conversation(tmp_path, echo_model, styled_app):
+async def test_the_first_start_leads_into_a_conversation(tmp_path, echo_model, styled_app, starter_model):
     async with opened(tmp_path, welcomed=False) as scene:
         window = scene.window
         await until(lambda: isinstance(window.pages.currentWidget(), Welcome))
