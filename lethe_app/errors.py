@@ -53,6 +53,10 @@ class EngineUnreachable(ModelError):
     """A remote engine did not answer."""
 
 
+NO_MODEL_ERRORS = (ModelMissing, EngineUnreachable)
+"""Errors that are no failure of background work: it waits for a model."""
+
+
 class StorageError(LetheError):
     """The user's data could not be read or written."""
 

@@ -11,7 +11,7 @@ from lethe_app.brain.llm_schemas.archive import LlmAnswer
 from lethe_app.brain.llm_schemas.citation_check import escape_quotation, extract_relevant_sentences, keep_supported_sentences
 from lethe_app.brain.llm_schemas.web import MergedPagesAnswer
 from lethe_app.domain.web import PageText, WebHit
-from lethe_app.errors import EngineUnreachable, ModelCrashed, ModelError, ModelMissing, ModelOutOfMemory, NotAllowed, WebError
+from lethe_app.errors import NO_MODEL_ERRORS, ModelCrashed, ModelError, ModelOutOfMemory, NotAllowed, WebError
 from lethe_app.prompt.untrusted_text import UntrustedTextQuoter, site_of
 from lethe_app.web.html_text import CountTokens, truncate_to_tokens
 
@@ -25,7 +25,7 @@ MIN_EXCERPT_TOKENS = 48
 MAX_CONTEXT_CHARACTERS = 900
 """Characters of the description of the session."""
 NOTHING_KNOWN = "(nothing is known yet)"
-UNAVAILABLE_ERRORS = (ModelMissing, ModelCrashed, ModelOutOfMemory, EngineUnreachable)
+UNAVAILABLE_ERRORS = (*NO_MODEL_ERRORS, ModelCrashed, ModelOutOfMemory)
 """Errors after which no model answers any more; all others concern a single answer."""
 
 

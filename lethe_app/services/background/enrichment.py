@@ -25,12 +25,12 @@ from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.agent_runs import RunOutcome
 from lethe_app.domain.chat import Role
 from lethe_app.domain.memory import MemoryUnit
-from lethe_app.errors import FileError, LetheError, ModelError
+from lethe_app.errors import NO_MODEL_ERRORS, FileError, LetheError, ModelError
 from lethe_app.services.background.activity_log import ENRICHMENT, ActivityEntry, ActivityLog
 from lethe_app.services.background.task_api import TaskApi, TaskServices
 from lethe_app.services.extraction.qualification import Qualification
 from lethe_app.services.participants import Participants, ParticipantService
-from lethe_app.services.scheduling.loop import RETRY_LATER_ERRORS, BackgroundLoop, BackgroundPriority
+from lethe_app.services.scheduling.loop import BackgroundLoop, BackgroundPriority
 
 CHECK_INTERVAL = 600.0
 MAX_CATEGORIES = 30
@@ -120,7 +120,7 @@ class MemoryEnrichment:
         values = {"note": memory.content, "categories": await self._list_categories(api), "name": names[0], "user": names[1]}
         try:
             return (await api.ask("enrich", EnrichmentAnswer, **values)).to_entries()
-        except RETRY_LATER_ERRORS:
+        except NO_MODEL_ERRORS:
             raise
         except ModelError:
             return ()  # rules always have an answer

@@ -17,14 +17,14 @@ from lethe_app.dates.arithmetic import elapsed
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.clock import now
 from lethe_app.domain.mood import MoodReading
-from lethe_app.errors import FileError, ModelError, StorageError
+from lethe_app.errors import NO_MODEL_ERRORS, FileError, ModelError, StorageError
 from lethe_app.prompt.task_prompts import TaskKind
 from lethe_app.services.background.activity_log import MOODS, ActivityEntry, ActivityLog
 from lethe_app.services.extraction.qualification import Qualification
 from lethe_app.services.extraction.structured_output import StructuredOutput
 from lethe_app.services.mood import MoodService
 from lethe_app.services.participants import Participants, ParticipantService
-from lethe_app.services.scheduling.loop import RETRY_LATER_ERRORS, BackgroundLoop, BackgroundPriority
+from lethe_app.services.scheduling.loop import BackgroundLoop, BackgroundPriority
 from lethe_app.services.sessions.archive_queue import ArchiveProgress, ArchiveQueue
 from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.key_value import AppState
@@ -110,7 +110,7 @@ class MoodReader:
                     if not await self._activity_log.has_budget_left(persona_id):
                         continue
                     await self.read_session(session_id)
-            except RETRY_LATER_ERRORS:
+            except NO_MODEL_ERRORS:
                 break
             except ModelError:
                 pass  # it could not say, or died of it: that will be so tomorrow

@@ -19,14 +19,13 @@ from lethe_app.dates.arithmetic import elapsed
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact, FactKind, MadeBy
-from lethe_app.errors import ModelError
+from lethe_app.errors import NO_MODEL_ERRORS, ModelError
 from lethe_app.services.extraction.llm_facts import LlmFactExtraction, resolve_fact_dates
 from lethe_app.services.extraction.qualification import Qualification
 from lethe_app.services.extraction.structured_output import StructuredOutput
 from lethe_app.services.memory.facts import FactService
 from lethe_app.services.participants import Participants
 from lethe_app.services.preferences import Preferences
-from lethe_app.services.scheduling.loop import RETRY_LATER_ERRORS
 from lethe_app.storage.memory.facts import FactStore
 
 MAX_SESSION_AGE_FOR_MODEL = timedelta(days=7)
@@ -83,8 +82,8 @@ class ConclusionService:
     async def collect_conclusions(
         self, conversation: FinishedConversation, before_store: FactsCallback | None = None
     ) -> SessionConclusions:
-        """Return the conclusions of a session. `before_store` receives new facts before they are stored. Raise ModelMissing or
-        EngineUnreachable if a model would be asked but is not available.
+        """Return the conclusions of a session. `before_store` receives new facts before they are stored. Raise one of
+        `NO_MODEL_ERRORS` if a model would be asked but is not available.
         """
         persona_id, subject = conversation.session.persona_id, ""
         facts = list[ExtractedFact]()
@@ -94,7 +93,7 @@ class ConclusionService:
                 if before_store is not None:
                     await before_store(facts)
                 await self._facts.learn(persona_id, facts)
-            except RETRY_LATER_ERRORS:
+            except NO_MODEL_ERRORS:
                 raise
             except ModelError:
                 pass  # the known facts are enough

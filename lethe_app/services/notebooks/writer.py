@@ -25,7 +25,7 @@ from lethe_app.brain.text.utterance import to_utterances
 from lethe_app.domain.agent_runs import ChangeState, ProducedKind, ProducedRecord, RecordedChange, RunOutcome, TaskRun
 from lethe_app.domain.chat import PartState, SessionPart, SessionSummary
 from lethe_app.domain.facts import ExtractedFact, MadeBy
-from lethe_app.errors import FileError, StorageError
+from lethe_app.errors import NO_MODEL_ERRORS, FileError, StorageError
 from lethe_app.services.background.activity_log import NOTEBOOKS, ActivityEntry, ActivityLog
 from lethe_app.services.events import Listeners
 from lethe_app.services.extraction.conclusions import ConclusionService, FinishedConversation
@@ -35,7 +35,7 @@ from lethe_app.services.notebooks.filer import NotebookFiler
 from lethe_app.services.notebooks.service import NotebookService
 from lethe_app.services.participants import ParticipantService
 from lethe_app.services.preferences import Preferences
-from lethe_app.services.scheduling.loop import RETRY_LATER_ERRORS, BackgroundLoop, BackgroundPriority
+from lethe_app.services.scheduling.loop import BackgroundLoop, BackgroundPriority
 from lethe_app.services.sessions.archive_queue import ArchiveQueue
 from lethe_app.storage.agents.change_log import ChangeLog
 from lethe_app.storage.agents.task_runs import TaskRuns
@@ -327,7 +327,7 @@ class NotebookWriter:
             entry.report_progress(f"Reading “{session.title}”" if session.title else "Reading")
             try:
                 names = await self._conclusion_writer.write_session(session.guid, entry)
-            except RETRY_LATER_ERRORS:
+            except NO_MODEL_ERRORS:
                 break
             sessions_read.append(session)
             written += names

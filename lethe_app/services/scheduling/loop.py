@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from lethe_app.domain.clock import now
-from lethe_app.errors import EngineUnreachable, LetheError, ModelMissing
+from lethe_app.errors import LetheError
 from lethe_app.services.events import Listeners
 
 
@@ -49,8 +49,6 @@ class BackgroundPriority:
 
 
 LOG = logging.getLogger(__name__)
-RETRY_LATER_ERRORS = (ModelMissing, EngineUnreachable)
-"""Errors that are no failure of background work: it waits for a model."""
 
 
 class BackgroundLoop:

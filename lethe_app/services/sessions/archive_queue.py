@@ -14,10 +14,10 @@ from uuid import UUID
 
 from lethe_app.domain.chat import ChatSession, PartRecord, PartState, Role, SessionPart
 from lethe_app.domain.facts import MadeBy
-from lethe_app.errors import ModelCrashed, ModelError, StorageError
+from lethe_app.errors import NO_MODEL_ERRORS, ModelCrashed, ModelError, StorageError
 from lethe_app.services.events import Listeners
 from lethe_app.services.indexing.service import IndexingService
-from lethe_app.services.scheduling.loop import RETRY_LATER_ERRORS, BackgroundLoop, BackgroundPriority
+from lethe_app.services.scheduling.loop import BackgroundLoop, BackgroundPriority
 from lethe_app.services.sessions.archive_parts import ORDER, PART_FIELDS, SessionArchiver, is_worth_archiving
 from lethe_app.storage.chats.archive_jobs import ArchiveJobs
 from lethe_app.storage.chats.sessions import SessionStore
@@ -281,7 +281,7 @@ class ArchiveQueue:
         self._set_progress(ArchiveProgress(session.guid, session.name, record.part, number, total, self._sessions_waiting))
         try:
             fields = await self._archiver.make_by_model(record.session_id, record.part)
-        except RETRY_LATER_ERRORS:
+        except NO_MODEL_ERRORS:
             return False
         except ModelError as error:
             has_crashed = isinstance(error, ModelCrashed)
