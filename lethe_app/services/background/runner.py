@@ -15,7 +15,7 @@ from lethe_app.agents.task import TaskRequirement, TaskResult
 from lethe_app.domain.agent_runs import PlannedTask, RunOutcome, TaskRun
 from lethe_app.domain.clock import now
 from lethe_app.domain.persona import Persona
-from lethe_app.errors import LetheError
+from lethe_app.errors import LetheError, RecordMissing, StorageError
 from lethe_app.services.background.activity_log import WORK_BY_NAME, ActivityEntry, ActivityLog, BackgroundWork
 from lethe_app.services.background.task_api import ChangeUndo, StoredTaskView, TaskApi, TaskServices
 from lethe_app.services.events import Listeners
@@ -267,8 +267,9 @@ class BackgroundRunner:
         overdue = asyncio.get_running_loop().call_later(seconds + GRACE, entry.cancel, RunOutcome.GAVE_WAY)
         try:
             await self._activity_log.run_entry(entry, lambda _entry: action())
-        except LetheError:
-            await entry.save()  # raises if what failed was storing the record: that is no failure of the task
+        except LetheError as error:
+            if isinstance(error, StorageError) and not isinstance(error, RecordMissing):
+                raise  # the disk is no failure of the task, and so the loop waits
         finally:
             overdue.cancel()
             unsubscribe()

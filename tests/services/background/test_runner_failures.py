@@ -105,6 +105,30 @@ async def test_a_full_disk_is_no_failure_of_the_task_and_is_not_tried_at_once_ag
     assert services.preferences.current.tasks_off == []
 
 
+async def test_a_run_that_could_not_be_stored_at_first_is_no_failure_of_the_task(
+    services: AppServices, clock: Clock, monkeypatch: pytest.MonkeyPatch
+):
+    save, failures = services.task_runs.save_run, 0
+
+    async def fail_at_first(run: TaskRun) -> None:
+        nonlocal failures
+        if run.outcome is None:
+            failures += 1
+            raise StorageError("The disk is full.")
+        await save(run)
+
+    await employ(services, Scripted(nothing), plugin="lethe-wells")
+    leave(services, clock)
+    monkeypatch.setattr(services.task_runs, "save_run", fail_at_first)
+    for _look in range(runner.MAX_FAILURES):
+        with pytest.raises(StorageError, match="full"):
+            await services.background_runner.run_next_task()
+        clock.go_on(days=1)
+
+    assert failures == runner.MAX_FAILURES
+    assert services.preferences.current.tasks_off == []
+
+
 async def test_a_fault_of_ours_is_logged_and_does_not_end_the_work_behind_for_good(quiet_log: Silence):
     worked = 0
 
