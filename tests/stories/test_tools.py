@@ -222,6 +222,24 @@ async def test_every_page_that_was_found_is_read(
         assert "Ada Holm" in found.text
 
 
+async def test_what_a_page_says_is_not_crowded_out_by_what_the_engine_says_of_it(
+    tmp_path: Path, echo_model: Script, site: Site, monkeypatch: pytest.MonkeyPatch
+):
+    async def search(*_wanted: object) -> list[WebHit]:
+        return [WebHit("Brenn", "https://brenn.example/", "Everything about lighthouses. " * 12)]
+
+    async def read(address: str, _why: str) -> PageText:
+        return PageText(address, "", "Ada Holm built the lighthouse of Brenn. " * 12)
+
+    script = echo_model(call("web_search", query="lighthouse of Brenn"), "Ada Holm.", template=HERMES)
+    async with talking(tmp_path, script, **web(site)) as (services, session):
+        monkeypatch.setattr(services.web_gate, "search", search)
+        monkeypatch.setattr(services.web_gate, "read", read)
+        (found,), _asked, _played = await say(services, session, "Look it up.", PermissionAnswer.ALLOW)
+        assert "Ada Holm" in found.text
+        assert "Everything about lighthouses" not in found.text
+
+
 async def test_what_lies_on_the_workbench_is_told_by_key_and_shown_on_demand(tmp_path: Path, echo_model: Script, site: Site):
     script = echo_model(call("web_search", query="lighthouse of Brenn"), "Ada Holm.", template=HERMES)
     async with talking(tmp_path, script, **web(site)) as (services, session):

@@ -48,7 +48,9 @@ class WebTools:
     async def search(self, context: ToolContext, arguments: WebSearchArguments) -> ToolOutput:
         reason = f"{context.persona} asked to search for it, and you allowed it."
         hits = await self.web_gate.search(arguments.query, reason)
-        pages = [page.whole_text for page in await self.web_reader.read_hits(hits, reason, keep_short=True)]
+        read_pages = await self.web_reader.read_hits(hits, reason, keep_short=True)
+        # Of the little that the model gets of a page, nothing is left to the engine's description if the page was read.
+        pages = [replace(page.whole_text, text=page.text or page.hit.description) for page in read_pages]
         if not pages:
             raise WebError("Nothing was found.")
         quoter, parts = await self.web_reader.build_quoter(), []
