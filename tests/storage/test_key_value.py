@@ -13,6 +13,7 @@ from lethe_app.storage import key_value
 from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.database import Database
 from lethe_app.storage.key_value import SessionState, TokenCounts
+from tests.storage.scenes import purge_trash
 
 
 @pytest.mark.parametrize("value", [{"first": 3, "text": "é"}, [1, 2.5, None], "text 🌊", 0, False, "", None])
@@ -34,7 +35,7 @@ async def test_state_is_deleted_with_its_session(database: Database, chats: Sess
     await states.set(session.guid, "cut", 1)
     await chats.delete_session(session.guid)
 
-    await chats.purge(30, now() + timedelta(days=31))
+    await purge_trash(database, 30, now() + timedelta(days=31))
 
     assert await states.get(session.guid, "cut") is None
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from uuid import UUID
 
 from lethe_app.domain.chat import Alternative, ChatSession, Message, MessageOutline, Role, SessionSummary
-from lethe_app.domain.clock import now
 from lethe_app.errors import RecordMissing, StorageError
 from lethe_app.storage import key_value, trash
 from lethe_app.storage.chats import branches, incognito, messages, receipts, session_events, session_list
@@ -306,12 +305,6 @@ class SessionStore(Store):
             moments.setdefault(persona_id, []).append(UUID(guid))
         for persona_id, guids in moments.items():
             self._on_moments_changed(persona_id, guids)
-
-    @in_transaction
-    def purge(self, connection: sqlite3.Connection, days: int, moment: datetime | None = None) -> int:
-        """Erase the records that have been in the trash for more than `days`; return the number of records."""
-        before = utc_text((moment or now()) - timedelta(days=days))
-        return trash.purge(connection, before)
 
     @in_transaction
     def existing_ids(self, connection: sqlite3.Connection, persona_id: str) -> set[str]:

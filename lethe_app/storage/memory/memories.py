@@ -89,11 +89,6 @@ class MemoryStore(Store):
         return str(row[0])
 
     @in_transaction
-    def mark_recalled(self, connection: sqlite3.Connection, guids: Sequence[UUID], moment: datetime) -> None:
-        """Record that memories, sessions included, were recalled at `moment`."""
-        mark_recalled(connection, guids, moment)
-
-    @in_transaction
     def delete(self, connection: sqlite3.Connection, guids: Sequence[UUID]) -> int:
         """Move memories to the trash and return how many were moved."""
         return delete(connection, guids)

@@ -38,7 +38,7 @@ from lethe_app.storage.memory.facts import FactStore
 from lethe_app.storage.memory.memories import MemoryStore
 from lethe_app.storage.trash_listing import TrashListing
 from tests.services.turns import MIRA, add_memory, before_now, spoke, unit, until, write_world
-from tests.storage.scenes import store_above, store_alternative
+from tests.storage.scenes import mark_recalled, purge_trash, store_above, store_alternative
 from tests.sweep import examples
 
 ROWS = "SELECT kind, owner, source, origin, text, searched, time, speaker, place FROM passages ORDER BY source, place, text"
@@ -186,7 +186,7 @@ class AnyLife(RuleBasedStateMachine):
             case "restore":
                 await self.store.restore([guid])
             case "touch":
-                await self.store.mark_recalled([guid], now())
+                await mark_recalled(self.services.database, [guid])
             case _:
                 await self.store.save_memories(MIRA, (await self.store.get(guid)).model_copy(update=changes[act]))
 
@@ -229,7 +229,7 @@ class AnyLife(RuleBasedStateMachine):
 
     @rule()
     def purge(self) -> None:
-        self.do(self.chats.purge(days=0, moment=now() + timedelta(seconds=1)))
+        self.do(purge_trash(self.services.database, 0, now() + timedelta(seconds=1)))
         assert self.runner.run(self.known.undeleted_facts_of(MIRA)) == self.runner.run(
             self.known.facts_of(MIRA)
         )  # what rested went along

@@ -22,6 +22,7 @@ from lethe_app.services.notebooks.writer import SCOPE
 from lethe_app.storage.key_value import AppState
 from tests.services.past_sessions import NUTS, archive, concluded, hold, trusted
 from tests.services.turns import MIRA, TurnOutcome, add_memory, prompt_of, say
+from tests.storage.scenes import purge_trash
 
 RICE = (
     "My paella always wants bomba rice.",
@@ -95,7 +96,7 @@ async def test_a_conversation_in_the_trash_is_still_known_as_read_and_an_erased_
     for session in (erased, trashed):
         await services.session_store.delete_session(session.guid)
         if session is erased:
-            await services.session_store.purge(days=0, moment=now() + timedelta(seconds=1))
+            await purge_trash(services.database, 0, now() + timedelta(seconds=1))
 
     last = await over(services, *RICE)
     await services.notebook_writer.write_pending(MIRA)

@@ -217,8 +217,7 @@ async def test_notebooks_moods_plans_goals_and_reminders_come_along(
     received = await away.bundles.import_bundle(bundle, "Mira aboard")
     her, there = received.persona.unique_name, away
     texts = {
-        kept.notebook.title: await there.notebooks.load_text(her, kept.name)
-        for kept in await there.notebooks.notebooks_of(her)
+        kept.notebook.title: await there.notebooks.load_text(her, kept.name) for kept in await there.notebooks.notebooks_of(her)
     }
     (recent,) = [one for one in await there.notebooks.notebooks_of(her) if one.when is not None]
     moods, readings = await there.moods.load_mood(her), await there.moods.load_readings(her)

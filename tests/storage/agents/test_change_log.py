@@ -8,7 +8,6 @@ import pytest
 
 from lethe_app.domain.agent_runs import ChangeState, RecordedChange
 from lethe_app.domain.changes import DROP, MERGE, ChangedRecords
-from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact, MadeBy
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.errors import StorageError
@@ -17,6 +16,7 @@ from lethe_app.storage.database import Database
 from lethe_app.storage.memory.facts import FactStore
 from lethe_app.storage.memory.memories import MemoryStore
 from tests.storage.memory.test_turn_memories import fail_at_statement
+from tests.storage.scenes import mark_recalled
 
 TABLES = ("memories", "facts", "changes", "passage_debts")
 
@@ -88,7 +88,7 @@ async def test_interrupted_at_any_statement_nothing_is_stored(database: Database
 
 
 async def test_recalls_since_the_proposal_are_counted(database: Database, changes: ChangeLog):
-    await MemoryStore(database).mark_recalled([DOG.guid, DOG.guid], now())
+    await mark_recalled(database, [DOG.guid, DOG.guid])
 
     await changes.apply_change(MERGED)
     ((whole,), _facts) = await records(database)

@@ -15,7 +15,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.database import Database
-from tests.storage.scenes import store_above, store_alternative
+from tests.storage.scenes import purge_trash, store_above, store_alternative
 from tests.sweep import examples
 
 TEXTS = st.text(max_size=30)
@@ -184,7 +184,7 @@ class Conversation(RuleBasedStateMachine):
     @precondition(lambda self: self.model.deleted())
     @rule()
     def purge(self) -> None:
-        assert self.run(self.chats.purge(-1)) == len(self.model.deleted())
+        assert self.run(purge_trash(self.database, -1)) == len(self.model.deleted())
         for gone in self.model.deleted():
             for line in self.model.lines.values():
                 if line.parent == gone.id:

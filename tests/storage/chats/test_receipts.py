@@ -28,7 +28,7 @@ from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.database import Database
 from lethe_app.storage.memory.facts import FactStore
 from lethe_app.storage.memory.memories import MemoryStore
-from tests.storage.scenes import store_alternative
+from tests.storage.scenes import purge_trash, store_alternative
 
 Say = Callable[..., Message]
 SHARES = (
@@ -132,7 +132,7 @@ async def test_receipt_and_prompt_are_erased_with_their_message_or_session(
     await keep(database, reply)
     await (chats.delete_message(reply.id) if erased == "message" else chats.delete_session(session.guid))
 
-    await chats.purge(1, datetime.now(UTC) + timedelta(days=3))
+    await purge_trash(database, 1, datetime.now(UTC) + timedelta(days=3))
 
     rows = await database.run(lambda c: [*c.execute("SELECT * FROM receipts"), *c.execute("SELECT * FROM kept_prompts")])
     assert rows == []

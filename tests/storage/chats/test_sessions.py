@@ -18,7 +18,7 @@ from lethe_app.storage.chats.session_list import PREVIEW_CHARACTERS, SessionLine
 from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.database import Database
 from lethe_app.storage.trash_listing import TrashListing
-from tests.storage.scenes import store_alternative
+from tests.storage.scenes import purge_trash, store_alternative
 
 Say = Callable[..., Message]
 SOME_TIME = datetime(2026, 5, 9, 23, 30, 1, 5, tzinfo=timezone(timedelta(hours=-7)))
@@ -303,8 +303,8 @@ async def test_purging_erases_only_records_long_in_the_trash(
     await chats.delete_session(lost.guid)
     in_a_month = now() + timedelta(days=31)
 
-    assert await chats.purge(30) == 0
-    assert await chats.purge(30, in_a_month) == 3
+    assert await purge_trash(database, 30) == 0
+    assert await purge_trash(database, 30, in_a_month) == 3
 
     assert await TrashListing(database).list_items() == []
     assert await lines(chats, session) == ["keep", "young"]

@@ -17,7 +17,7 @@ from lethe_app.storage.database import Database
 from lethe_app.storage.index.pending import PendingIndex
 from lethe_app.storage.memory.facts import FactStore
 from lethe_app.storage.memory.memories import MemoryStore
-from tests.storage.scenes import store_above, store_alternative, store_passages
+from tests.storage.scenes import purge_trash, store_above, store_alternative, store_passages
 
 
 @pytest.fixture
@@ -68,7 +68,7 @@ async def test_a_purge_is_queued_too(chats: SessionStore, pending: PendingIndex,
     message = await chats.add_message(say())
     await chats.delete_session(session.guid)
     await clear_queue(pending, database)
-    await chats.purge(days=-1)
+    await purge_trash(database, -1)
     assert await clear_queue(pending, database) == {("session", session.guid), ("message", message.id)}
 
 

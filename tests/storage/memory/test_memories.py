@@ -13,6 +13,7 @@ from lethe_app.errors import StorageError
 from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.database import Database
 from lethe_app.storage.memory.memories import MemoryStore
+from tests.storage.scenes import mark_recalled
 
 
 @pytest.fixture
@@ -78,11 +79,11 @@ async def test_a_session_does_not_become_another_memory(memories: MemoryStore, s
     assert await memories.delete([session.guid]) == 0
 
 
-async def test_a_recall_is_counted_and_changes_nothing_else(memories: MemoryStore):
+async def test_a_recall_is_counted_and_changes_nothing_else(memories: MemoryStore, database: Database):
     await memories.save_memories("mara", LIGHTHOUSE)
     moment = now()
     for _time in range(2):
-        await memories.mark_recalled([LIGHTHOUSE.guid], moment)
+        await mark_recalled(database, [LIGHTHOUSE.guid], moment)
     expected = LIGHTHOUSE.model_copy(update={"trigger_count": 2, "last_trigger": moment})
     assert await memories.get(LIGHTHOUSE.guid) == expected
 
