@@ -56,9 +56,13 @@ class WebTools:
         quoter, parts = await self.web_reader.build_quoter(), []
         for number, page in enumerate(pages, 1):
             key = f"web-{context.turn[:4]}-{number}"
-            namespace = session_namespace(context.session_id)
             await self.working_memory.save_entry(
-                context.persona_id, namespace, key, page.text, category=FROM_WEB, tags=[page.address]
+                context.persona_id,
+                session_namespace(context.session_id),
+                key,
+                page.text,
+                category=FROM_WEB,
+                tags=[page.address],
             )
             is_too_long = len(page.text) > MAX_HEAD_CHARACTERS
             parts.append(
