@@ -110,7 +110,7 @@ BUDGET: dict[str, tuple[int, int, int]] = {
     "ui": (27588, 3284, 377),
     "services": (14747, 1557, 281),
     "brain": (8374, 852, 150),
-    "storage": (4114, 488, 59),
+    "storage": (4106, 486, 59),
     "llm": (3604, 406, 70),
     "interchange": (2624, 251, 16),
     "retrieval": (2434, 239, 40),
