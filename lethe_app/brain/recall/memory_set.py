@@ -11,7 +11,7 @@ from lethe_app.brain.recall.decay import count_recall, is_prunable
 from lethe_app.brain.recall.proactive_rules import WAITING_INSERTIONS
 from lethe_app.domain.memory import MemoryInsertion, MemoryUnit
 
-MemoryGroup = Literal["waiting", "awaiting_return", "triggers", "sticky_or_filed", "prunable"]
+MemoryGroup = Literal["waiting", "awaiting_return", "triggers", "constant_or_filed", "prunable"]
 """Memories that a turn needs together: those that wait to be brought up proactively or for the user's return, those recalled by
 a trigger (keyword, name or meaning), those among which are all that are in every prompt, and those that may be pruned.
 """
@@ -37,7 +37,7 @@ class MemorySet(Sequence[MemoryUnit]):
             elif memory.insertion in WAITING_INSERTIONS:
                 self._groups["waiting"][guid] = memory
             if memory.sticky or memory.filed_under:
-                self._groups["sticky_or_filed"][guid] = memory
+                self._groups["constant_or_filed"][guid] = memory
             if is_prunable(memory):
                 self._groups["prunable"][guid] = memory
 

@@ -153,11 +153,11 @@ class SemanticRecaller:
 
 
 class ConstantRecaller:
-    """Recall what is in every prompt: sticky memories and sessions, and firm preferences."""
+    """Recall what is in every prompt: constant memories and sessions, and firm preferences."""
 
     async def candidates(self, context: RecallContext, earlier: Sequence[RecallCandidates]) -> RecallCandidates:
         reasons = [Reason(kind=ReasonKind.ALWAYS)]
-        candidates = context.memories.in_group("sticky_or_filed")
+        candidates = context.memories.in_group("constant_or_filed")
         filed = [memory for memory in candidates if memory.filed_under]
         strong_pattern_guids = strong_pattern_ids(filed) if filed else ()  # what must never happen again
         memories = [

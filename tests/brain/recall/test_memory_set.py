@@ -41,7 +41,7 @@ def agree(held: MemorySet, memories: list[MemoryUnit]) -> bool:
         and held.in_group("waiting") == [one for one in memories if one.insertion in WAITING_INSERTIONS]
         and held.in_group("awaiting_return") == [one for one in memories if one.insertion is MemoryInsertion.USER_RETURN]
         and held.in_group("triggers") == [one for one in memories if one.insertion is MemoryInsertion.TRIGGER]
-        and held.in_group("sticky_or_filed") == [one for one in memories if one.sticky or one.filed_under]
+        and held.in_group("constant_or_filed") == [one for one in memories if one.sticky or one.filed_under]
         and held.in_group("prunable") == [one for one in memories if is_prunable(one)]
     )
 
