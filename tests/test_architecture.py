@@ -109,7 +109,7 @@ LONG_WORD_LISTS = 24
 BUDGET: dict[str, tuple[int, int, int]] = {
     "ui": (27588, 3284, 377),
     "services": (14747, 1557, 281),
-    "brain": (8374, 852, 150),
+    "brain": (8368, 852, 150),
     "storage": (4106, 486, 59),
     "llm": (3604, 406, 70),
     "interchange": (2624, 251, 16),
