@@ -628,6 +628,25 @@ async def test_a_command_asks_first_and_its_step_is_undone_from_the_notice(conte
     assert scene.toasts == []
 
 
+async def test_what_was_confirmed_is_done_although_the_page_is_left_meanwhile(context):
+    scene = await show(context, Garden(OAK, MINT))
+    page, may_burn, burnt = scene.page, asyncio.Event(), []
+
+    async def burn(plants: Sequence[Plant]) -> None:
+        burnt.append("begun")
+        await may_burn.wait()
+        burnt.extend(plant.name for plant in plants)
+
+    page.run_command(RecordCommand[Plant]("Burn…", burn, confirm=page._confirm), [OAK])
+    await until(lambda: page.findChildren(ConfirmDialog))
+    page.findChildren(ConfirmDialog)[0].accept()
+    await until(lambda: burnt)
+    page.close_page()
+    may_burn.set()
+    await asyncio.sleep(0.05)
+    assert burnt == ["begun", "Oak"]
+
+
 async def test_a_notice_undoes_its_step_after_the_page_was_closed(context):
     scene = await show(context, Garden(OAK, MINT))
     garden = scene.page.garden

@@ -375,7 +375,7 @@ class RecordPage(ReloadingPage, Generic[Row]):
     async def _ask_and_run(self, command: RecordCommand[Row], records: Sequence[Row]) -> None:
         is_confirmed = command.confirm is None or await run_dialog(command.confirm(records))
         if is_confirmed and (work := command.run(records)) is not None:
-            await work
+            self._context.tasks.start_task(work)  # goes on when the page is left, which closes only the question
 
     def _run_key(self, key: Key, records: Sequence[Row]) -> None:
         command = next((one for one in self.spec.commands if key in one.keys and one.accepts(records)), None)
