@@ -298,7 +298,8 @@ class SessionService:
         await self._renew(await self._session_store.session(guid))
 
     async def _renew(self, session: ChatSession) -> None:
-        """Apply a change of a session to the persona's prompts and to the list of sessions."""
+        """Apply a change of a session to the list of sessions and to the persona's prompts."""
+        self.changed.notify(session.persona_id)  # at once: the prompts may have to wait for a reply
         await self._archive_queue.renew(session.persona_id)
         self.changed.notify(session.persona_id)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
@@ -45,6 +46,33 @@ async def test_a_conversation_is_ended_from_its_menu_and_the_next_one_offered(tm
         assert any(f"“{ended.name}”" in toast.text for toast in scene.toasts), "the title that it has got"
         assert scene.session.guid == guid
         await until(lambda: not menu_of(scene)["End now"].isEnabled())
+
+
+async def test_ending_and_restoring_show_that_they_work(tmp_path: Path, echo_model: Callable[..., Path], monkeypatch):
+    async with opened(tmp_path, echo_model("Noted.")) as scene:
+        await scene.say("I am allergic to peanuts.")
+        await until(lambda: is_listed(scene))
+        guid, sessions, may_go_on = scene.session.guid, scene.services.sessions, asyncio.Event()
+
+        async def wait(*_arguments: object, **_options: object) -> bool:
+            await may_go_on.wait()
+            return True
+
+        monkeypatch.setattr(sessions._session_timeout, "archive", wait)
+        scene.window.window_actions["end_session"].trigger()
+        await until(lambda: scene.window.chat.status.full_text == "Ending the conversation…", 5)
+        may_go_on.set()
+        await until(lambda: scene.window.chat.status.full_text.startswith("●"), 5)
+
+        await sessions.delete(guid)
+        await until(lambda: scene.window.sidebar.model.find_session(str(guid)) is None, 5)
+        may_go_on.clear()
+        monkeypatch.setattr(sessions._archive_queue, "renew", wait)
+        restoring = asyncio.ensure_future(sessions.restore(guid))
+        await until(lambda: scene.window.sidebar.model.find_session(str(guid)) is not None, 5)
+        assert not restoring.done()
+        may_go_on.set()
+        await restoring
 
 
 async def test_a_conversation_is_exported_from_its_menu(tmp_path: Path, echo_model: Callable[..., Path]):

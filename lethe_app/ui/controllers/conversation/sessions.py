@@ -222,11 +222,11 @@ class SessionCommands(Controller):
     ) -> None:
         """Connect the commands. `get_card_export` is called when it is needed, because the service takes long to load."""
         super().__init__(window)
-        self._sidebar = window.sidebar
+        self._sidebar, self._status = window.sidebar, window.chat.status
         self._sessions, self._session_controller, self._replies = sessions, session_controller, replies
         self._get_card_export = get_card_export
         session_controller.add_session_commands(
-            delete=lambda guid: self._tasks.start_task(self._delete_session(UUID(guid)), key="delete"),
+            delete=lambda guid: self._tasks.start_task(self._delete_session(UUID(guid)), key=f"delete {guid}"),
             end_session=lambda guid: self._tasks.start_task(self._end_session(UUID(guid)), key=f"end {guid}"),
             export_session=lambda guid: self._tasks.start_task(self._export_session(guid), key="export session"),
         )
@@ -287,7 +287,12 @@ class SessionCommands(Controller):
         if row is None:
             return
         await self._replies.stop_session_reply(guid)
-        if not await self._sessions.end(guid):
+        self._status.show_activity(self.tr("Ending the conversation…"))
+        try:
+            has_ended = await self._sessions.end(guid)
+        finally:
+            self._status.show_activity("")
+        if not has_ended:
             self._notifier.notify(self.tr("There is nothing to remember in this conversation yet."))
             return
         text = self.tr("“{title}” has ended; what is worth remembering is kept. Writing in it continues it.")
