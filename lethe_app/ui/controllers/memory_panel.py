@@ -196,9 +196,15 @@ class MemoryPanelController(Controller):
         self.panel.set_reply_title(self._describe_reply(row), is_newest=reply_id == self._newest_reply)
         user_text = sources.user_message.content if sources.user_message is not None else ""
         message, is_newest = self._messages.message(row), reply_id == self._newest_reply
+        is_growing = self._messages.is_growing(row)
         name = message.speaker_name if message is not None else ""
         name = name or (await self._services.library.persona(sources.persona_id)).name
-        self.panel.show_sources(self.shown_sources, CardContext(user_text, name, self._clock()))
+        has_recall = sources.is_known or sources.is_incognito or sources.user_message is None
+        if has_recall or not is_growing:
+            self.panel.show_sources(self.shown_sources, CardContext(user_text, name, self._clock()))
+        else:
+            text = self.tr("This reply is being written. Which memories it uses appears here as soon as they are recorded.")
+            self.panel.show_explanation(self.tr("Memories used"), text)
         # Rows may have changed during the await above, so `row` is not valid from here on.
         self.panel.mood_line.show_mood(
             await self._load_mood_text(sources.persona_id, message) if message is not None and is_newest else ""

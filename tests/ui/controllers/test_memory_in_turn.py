@@ -155,3 +155,24 @@ async def test_the_number_of_memories_follows_objections_also_those_withdrawn_on
         await until(lambda: counts.value_of(asked.id).total == before.total - 1)
         await scene.services.objections.withdraw_objection("mira", lamp.guid, asked.id)
         await until(lambda: counts.value_of(asked.id) == before)
+
+
+async def test_a_reply_without_recorded_memories_is_called_old_only_once_it_is_written(tmp_path, echo_model, monkeypatch):
+    async with opened(tmp_path, echo_model("word " * 200, delay=0.05)) as scene:
+
+        async def find_nothing(*_arguments: object) -> None:
+            return None
+
+        def is_shown(text: str) -> bool:
+            labels = scene.controller.memory_panel.panel.findChildren(QLabel)
+            return any(text in label.text() for label in labels if label.isVisible())
+
+        monkeypatch.setattr(type(scene.services.reply_sources._recall), "stored_recall", find_nothing)
+        scene.window.window_actions["memory_panel"].trigger()
+        scene.send("Speak.")
+        await until(lambda: is_shown("This reply is being written."), 10)
+        assert not is_shown("was written before")
+
+        await until(lambda: scene.words[-1].count("word") > 3, 10)
+        scene.controller.replies.stop_reply()
+        await until(lambda: is_shown("was written before"), 10)
