@@ -259,7 +259,7 @@ class MemoryPanelController(Controller):
         elif isinstance(subject, UUID):
             self._tasks.start_task(self._unmark_irrelevant(subject, self.shown_sources))
         elif name == "forget":
-            self._tasks.start_task(self._forget_memory(subject), key="forget")
+            self._tasks.start_task(self._forget_memory(subject), key=f"forget {subject.subject}")
         elif name == "mark irrelevant":
             self._tasks.start_task(self._mark_irrelevant(subject))
         else:
