@@ -32,15 +32,17 @@ class FieldSaver:
         report_error: Callable[[LetheError], object],
         store: Callable[[Hashable, Mapping[str, object]], Awaitable[object]],
         show: Callable[[Hashable, str, object], None],
+        unsaved: Mapping[Hashable, Mapping[str, object]] | None = None,
     ) -> None:
         """Create the saver of a page.
 
         `store(record, values)` stores the changed fields of a record by name; it runs after the page is closed, too, so it must
-        not touch widgets. `show(record, name, value)` shows a value that was typed, undone or redone.
+        not touch widgets. `show(record, name, value)` shows a value that was typed, undone or redone. `unsaved` are values by
+        record that an earlier page could not store.
         """
         self._undo_stack, self._tasks, self._report_error = undo_stack, tasks, report_error
         self._store, self._show = store, show
-        self._unsaved: dict[Hashable, dict[str, object]] = {}
+        self._unsaved = {record: dict(values) for record, values in (unsaved or {}).items()}
         self._reported: set[Hashable] = set()
         """Records whose failure was reported and not overcome."""
         self._lock = asyncio.Lock()

@@ -53,16 +53,21 @@ class WorldEditorState(QObject):
             self._report_error,
             self._save_world,
             self._apply_change,
+            {stem: {WHOLE_WORLD: world} for stem, world in worlds.unsaved.items()},
         )
         self.commands = CommandRunner(self.undo_stack, context.tasks, self.saver.save)
         self.open_worlds: dict[str, OpenWorld] = {}
         self.stem = ""
         self.bindings: dict[WorldOwner, list[str]] = {}
+        self._withdraw_notices: list[Callable[[], None]] = []
+        """Functions that withdraw the offers to restore deleted entries."""
         self._deleted_entries: dict[str, tuple[str, dict[UUID, WorldEntry]]] = {}
         """Entries deleted since the page was opened, by the file stem of their world, with its name."""
 
     def trash_deleted_entries(self) -> None:
         """Move the entries that were deleted on the page to the trash, because it is closed."""
+        while self._withdraw_notices:
+            self._withdraw_notices.pop()()
         present = (
             {entry.guid for one in self.open_worlds.values() for entry in one.world.entries} if self._deleted_entries else ()
         )
@@ -209,7 +214,7 @@ class WorldEditorState(QObject):
             if len(entries) > 1:
                 text = format_count(len(entries), "", self.tr("{n} entries were deleted."))
             restore = partial(self._restore_entries, self.stem, list(entries))
-            self._context.notifier.notify_undoable(text, restore)
+            self._withdraw_notices.append(self._context.notifier.notify_undoable(text, restore))
 
     def _restore_entries(self, stem: str, entries: Sequence[WorldEntry]) -> None:
         """Restore deleted entries that are not there already."""
