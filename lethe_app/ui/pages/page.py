@@ -39,13 +39,12 @@ class Page(QFrame):
     name_changed = Signal()
     """Emitted when the accessible name has changed, which is also the title of the window."""
 
-    def __init__(self, theme: Theme, title: str, parent: QWidget | None = None, undo_stack: QUndoStack | None = None) -> None:
-        """Create the frame; without an undo stack it gets one of its own, which ends with the page."""
+    def __init__(self, theme: Theme, title: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("page")
         self.setAccessibleName(title)
         self.theme = theme
-        self.undo_stack = QUndoStack(self) if undo_stack is None else undo_stack
+        self.undo_stack = QUndoStack(self)
         self._undo_guards: list[UndoGuard] = []
         self._icon_updates: list[Callable[[], None]] = []
         text, name = self.tr("Back  Esc"), self.tr("Back")

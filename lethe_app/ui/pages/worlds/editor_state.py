@@ -26,10 +26,7 @@ WHOLE_WORLD = "world"
 
 
 class WorldEditorState(QObject):
-    """Worlds of the page as immutable values. An edit replaces a world and saves it automatically after a short delay.
-
-    It lives as long as the window, so that an edit can be undone when the page was left and opened again.
-    """
+    """Worlds of the page as immutable values. An edit replaces a world and saves it automatically after a short delay."""
 
     list_changed = Signal()
     """The list of worlds or their names or sizes have changed."""
@@ -44,30 +41,31 @@ class WorldEditorState(QObject):
     saving_changed = Signal(str)
     """Text that says whether the changes are saved."""
 
-    def __init__(self, context: PageContext, worlds: WorldService) -> None:
-        super().__init__(context.dialog_parent)
-        self._context, self._worlds, self.undo_stack = context, worlds, QUndoStack(self)
+    def __init__(self, context: PageContext, worlds: WorldService, stack: QUndoStack) -> None:
+        super().__init__()
+        self._context, self._worlds, self._stack = context, worlds, stack
         self.saver = FieldSaver(
-            self.undo_stack,
+            stack,
             context.tasks,
             self._report_error,
             self._save_world,
             self._apply_change,
             {stem: {WHOLE_WORLD: world} for stem, world in worlds.unsaved.items()},
         )
-        self.commands = CommandRunner(self.undo_stack, context.tasks, self.saver.save)
+        self.commands = CommandRunner(stack, context.tasks, self.saver.save)
         self.open_worlds: dict[str, OpenWorld] = {}
         self.stem = ""
         self.bindings: dict[WorldOwner, list[str]] = {}
         self._withdraw_notices: list[Callable[[], None]] = []
         """Functions that withdraw the offers to restore deleted entries."""
         self._deleted_entries: dict[str, tuple[str, dict[UUID, WorldEntry]]] = {}
-        """Entries deleted since the page was opened, by the file stem of their world, with its name."""
+        """Entries deleted on this page, by the file stem of their world, with its name."""
 
-    def trash_deleted_entries(self) -> None:
-        """Move the entries that were deleted on the page to the trash, because it is closed."""
-        while self._withdraw_notices:
-            self._withdraw_notices.pop()()
+    def close(self) -> None:
+        self.commands.is_open = False
+        self.saver.close()
+        for withdraw in self._withdraw_notices:
+            withdraw()
         present = (
             {entry.guid for one in self.open_worlds.values() for entry in one.world.entries} if self._deleted_entries else ()
         )
@@ -76,14 +74,13 @@ class WorldEditorState(QObject):
             for stem, (name, entries) in self._deleted_entries.items()
             if (gone := {guid: entry for guid, entry in entries.items() if guid not in present})
         ]
-        self._deleted_entries.clear()
 
         async def trash_deleted() -> None:
             while deleted:
                 await self._worlds.trash_entries(deleted[0])
                 del deleted[0]
 
-        if deleted:  # when the program quits at once, the last step does what the task cannot
+        if deleted:  # undo ends with the page; when the program quits at once, the last step does what the task cannot
             self._context.tasks.last_steps.append(trash_deleted)
             self._context.tasks.start_task(trash_deleted())
 
@@ -104,8 +101,6 @@ class WorldEditorState(QObject):
         loaded = {open_world.world.unique_name: open_world for open_world in await self._worlds.list_worlds()}
         # A world that was edited while the files were read is newer than its file.
         edited = {name: now for name, now in self.open_worlds.items() if name in loaded and now is not before.get(name)}
-        if any(loaded[name].world != before[name].world for name in before.keys() & loaded.keys() - edited.keys()):
-            self.undo_stack.clear()  # undoing would bring back the version before what others have written
         self.open_worlds = loaded | edited
         self.list_changed.emit()
         preferred_stems = [stem, self.stem, *(name for owner in WorldOwner for name in self.bindings[owner]), *self.open_worlds]
@@ -131,14 +126,16 @@ class WorldEditorState(QObject):
                 self.tr("“{file}” was changed by another program.").format(file=f"{stem}.json"),
                 self.tr("Your version was saved; the other one is in the Trash as {name}.").format(name=replaced.name),
             )
-        self.saving_changed.emit(self.tr("saved"))
-        open_world = self.open_worlds.get(str(stem))
-        if world is not None and open_world is not None and not open_world.is_own:
-            self.open_worlds[str(stem)] = replace(open_world, is_own=True)
-            self.list_changed.emit()
+        if self.commands.is_open:
+            self.saving_changed.emit(self.tr("saved"))
+            open_world = self.open_worlds.get(str(stem))
+            if world is not None and open_world is not None and not open_world.is_own:
+                self.open_worlds[str(stem)] = replace(open_world, is_own=True)
+                self.list_changed.emit()
 
     def _report_error(self, error: LetheError) -> None:
-        self.saving_changed.emit(self.tr("not saved"))
+        if self.commands.is_open:
+            self.saving_changed.emit(self.tr("not saved"))
         self._context.notifier.report_error(error)
 
     # Edits in memory, which take effect at once.
@@ -174,10 +171,10 @@ class WorldEditorState(QObject):
         """Replace worlds by new versions in one undo step."""
         changes = [(self.open_worlds[world.unique_name].world, world) for world in worlds]
         if any(old is not new for old, new in changes):
-            self.undo_stack.beginMacro(title)
+            self._stack.beginMacro(title)
             for old, new in changes:
                 self.saver.change_field(title, new.unique_name, WHOLE_WORLD, old, new)
-            self.undo_stack.endMacro()
+            self._stack.endMacro()
 
     def edit_entries(self, title: str, entries: Iterable[WorldEntry]) -> None:
         """Replace entries of the world on display by new versions in one undo step."""

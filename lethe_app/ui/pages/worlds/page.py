@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from uuid import UUID
 
-from PySide6.QtCore import QCoreApplication, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QWidget
 
@@ -37,7 +37,7 @@ MIN_LIST_WIDTH, LIST_WIDTH = 150, 236
 
 
 class WorldPage(Page):
-    """Page that saves changes automatically; every edit can be undone while the window is open."""
+    """Page that saves changes automatically; every edit can be undone while the page is open."""
 
     def __init__(
         self,
@@ -50,12 +50,10 @@ class WorldPage(Page):
         models: ModelService,
         preferences: Preferences,
     ) -> None:
-        book = context.dialog_parent.findChild(WorldEditorState) or WorldEditorState(context, worlds)
-        title = QCoreApplication.translate("WorldPage", "Worlds (lorebooks)")
-        super().__init__(context.theme, title, undo_stack=book.undo_stack)
+        super().__init__(context.theme, self.tr("Worlds (lorebooks)"))
         self._context, self._worlds, self._world_trials = context, worlds, world_trials
         self._library, self._memory = library, memory
-        self.book = book
+        self.book = WorldEditorState(context, worlds, self.undo_stack)
         self.rows = EntryRows(context, token_counts)
         self.world_list = WorldList(context, worlds, self.book)
         self.table = EntryTable(self.theme, self.book, self.rows)
@@ -153,7 +151,7 @@ class WorldPage(Page):
     def close_page(self) -> None:
         super().close_page()
         self._unsubscribe()
-        self.book.trash_deleted_entries()
+        self.book.close()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Close the entry test on Esc before the page itself."""
