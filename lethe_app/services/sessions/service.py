@@ -295,11 +295,12 @@ class SessionService:
     async def restore(self, guid: UUID) -> None:
         """Restore a session from the trash."""
         await self._session_store.restore_session(guid)
-        await self._renew(await self._session_store.session(guid))
+        session = await self._session_store.session(guid)
+        self.changed.notify(session.persona_id)  # at once: the prompts may have to wait for a reply
+        await self._renew(session)
 
     async def _renew(self, session: ChatSession) -> None:
-        """Apply a change of a session to the list of sessions and to the persona's prompts."""
-        self.changed.notify(session.persona_id)  # at once: the prompts may have to wait for a reply
+        """Apply a change of a session to the persona's prompts and to the list of sessions."""
         await self._archive_queue.renew(session.persona_id)
         self.changed.notify(session.persona_id)
 
