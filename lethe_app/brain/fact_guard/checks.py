@@ -47,6 +47,7 @@ _KATAKANA = re.compile("[\u30a1-\u30fa\u30fc]{2,}")
 _POSSESSIVE = re.compile(r"\b(?:(?P<who>[\w-]+)'s|his|her|their) (?P<what>[\w-]+)(?: (?P<more>[\w-]+))?", re.IGNORECASE)
 _AUXILIARIES = frozenset({"be", "have", "do"})
 _COMMA = re.compile(r"[,，]\s*")
+_PERFECT_AUXILIARY = re.compile(r"(?:\b(?:have|has|had)|'(?:ve|s|d))(?: \w+ly| been| always| never| just)? $", re.IGNORECASE)
 
 
 def check_language(case: LocatedClaim) -> Outcome:
@@ -195,14 +196,19 @@ def check_questions(case: LocatedClaim) -> Outcome:
 
 def check_tenses(case: LocatedClaim) -> Outcome:
     """Check that something in the past tense is not stated in the present tense."""
-    past_verbs = {stem(word) for word in split_words(case.relevant_text.lower()) if _is_past_verb(word)}
+    past_verbs = {stem(word) for clause in case.relevant_clauses for word in _find_past_verbs(clause.text)}
     present_verbs = {stem(word) for word in split_words(case.fact) if word.endswith("s") and word.islower()}
-    return (SupportLevel.DOUBTFUL, "it was so once") if past_verbs & present_verbs else SUPPORTED
+    is_over = past_verbs & present_verbs and not case.find("ongoing", case.relevant_text)
+    return (SupportLevel.DOUBTFUL, "it was so once") if is_over else SUPPORTED
 
 
-def _is_past_verb(word: str) -> bool:
-    base = irregular_forms().get(word, "be")
-    return word.endswith("ed") or (base not in _AUXILIARIES and not word.endswith(("s", "ing")))
+def _find_past_verbs(text: str) -> Iterator[str]:
+    for match in re.finditer(r"[^\W\d_]+", text):
+        low = match[0].lower()
+        base = irregular_forms().get(low, "be")
+        is_past = low.endswith("ed") or (base not in _AUXILIARIES and not low.endswith(("s", "ing")))
+        if is_past and not _PERFECT_AUXILIARY.search(text[: match.start()]):
+            yield low
 
 
 def check_names(case: LocatedClaim) -> Outcome:

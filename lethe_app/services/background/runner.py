@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import partial
 from uuid import UUID
 
 from lethe_app.agents.budget import Budget, DailyUsage
@@ -15,7 +14,7 @@ from lethe_app.agents.task import TaskRequirement, TaskResult
 from lethe_app.domain.agent_runs import PlannedTask, RunOutcome, TaskRun
 from lethe_app.domain.clock import now
 from lethe_app.domain.persona import Persona
-from lethe_app.errors import LetheError, RecordMissing, StorageError
+from lethe_app.errors import DatabaseLocked, DiskFull, LetheError, ReadOnly, StorageError
 from lethe_app.services.background.activity_log import WORK_BY_NAME, ActivityEntry, ActivityLog, BackgroundWork
 from lethe_app.services.background.task_api import ChangeUndo, StoredTaskView, TaskApi, TaskServices
 from lethe_app.services.events import Listeners
@@ -28,6 +27,10 @@ from lethe_app.storage.key_value import AppState
 SCOPE, FAILURE_REASONS = "task failures", "task troubles"
 """Scopes of the app state: failures in a row by task, and the reason by disabled task."""
 MAX_FAILURES = 3
+
+
+DISK_ERRORS = (DatabaseLocked, DiskFull, ReadOnly)
+"""Errors that are no failure of a task, even if they were raised in it."""
 
 
 @dataclass(frozen=True)
@@ -261,14 +264,22 @@ class BackgroundRunner:
             return  # the user came back while all this was looked up; from here on they are noticed
         entry = self._create_entry(due_task, is_requested=is_requested, token_limit=token_limit)
         context = TaskApi(self._services, participants, last_run, entry)
-        action = partial(execute_task, due_task.registered.task, context, seconds)
+        errors_of_task: list[LetheError] = []
+
+        async def execute(_entry: ActivityEntry) -> TaskResult:
+            try:
+                return await execute_task(due_task.registered.task, context, seconds)
+            except LetheError as error:
+                errors_of_task.append(error)
+                raise
+
         unsubscribe = self._idleness.user_active.add(lambda _none: None if is_requested else entry.cancel(RunOutcome.GAVE_WAY))
         # A task that ignores its time limit is cancelled as the user would, and then no longer waited for.
         overdue = asyncio.get_running_loop().call_later(seconds + GRACE, entry.cancel, RunOutcome.GAVE_WAY)
         try:
-            await self._activity_log.run_entry(entry, lambda _entry: action())
+            await self._activity_log.run_entry(entry, execute)
         except LetheError as error:
-            if isinstance(error, StorageError) and not isinstance(error, RecordMissing):
+            if isinstance(error, DISK_ERRORS) or (isinstance(error, StorageError) and error not in errors_of_task):
                 raise  # the disk is no failure of the task, and so the loop waits
         finally:
             overdue.cancel()

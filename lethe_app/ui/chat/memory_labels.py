@@ -243,10 +243,7 @@ def explain_no_memories(sources: ReplySources, persona_name: str) -> tuple[str, 
         text = tr("Which memories a reply used is not recorded in an incognito conversation.")
         return tr("No information available"), text
     if not sources.is_known:
-        return (
-            tr("No information available"),
-            tr("This reply is still being written, or was written before Lethe recorded which memories a reply used."),
-        )
+        return tr("No information available"), tr("This reply was written before Lethe recorded which memories were used.")
     if sources.forgotten:
         return tr("Memories since forgotten"), tr("The memories used for this reply have been forgotten since.")
     if sources.remark:

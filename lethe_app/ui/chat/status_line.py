@@ -26,7 +26,7 @@ class StatusLine(ElidedButton):
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self._model_text = self.tr("Opening…")
         self._activity_text = self._background_text = self._web_request_text = self._model_description = ""
-        self._timed_text = self._activity_details = self._search_text = ""
+        self._timed_text = self._activity_details = self._side_text = ""
         self._timed_since = 0.0
         self._second_timer = QTimer(self, interval=1000)
         self._second_timer.timeout.connect(self._show_seconds)
@@ -86,9 +86,9 @@ class StatusLine(ElidedButton):
         self._web_request_text = text
         self._refresh_text()
 
-    def show_model_search(self, text: str) -> None:
-        """Show that models are looked for, above the current activity, which goes on; an empty text removes it."""
-        self._search_text = text
+    def show_side_activity(self, text: str) -> None:
+        """Show what else is under way, in place of the current activity, which goes on; an empty text removes it."""
+        self._side_text = text
         self._refresh_text()
 
     # Current activity
@@ -135,7 +135,7 @@ class StatusLine(ElidedButton):
 
     def _refresh_text(self) -> None:
         model_text = " · ".join(part for part in (self._model_text, self._background_text) if part)
-        self.set_full_text(self._web_request_text or self._search_text or self._activity_text or model_text)
+        self.set_full_text(self._web_request_text or self._side_text or self._activity_text or model_text)
         template = self.tr("Internet: {words}") if self._web_request_text else self.tr("Model: {words}")
         parts = [template.format(words=self.full_text.removeprefix("● "))]
         lines = (

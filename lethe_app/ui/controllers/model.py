@@ -104,12 +104,12 @@ class ModelController(Controller):
             self._notifier.report_error(state.error)
 
     async def _show_menu(self) -> None:
-        self._status.show_model_search(self.tr("Looking for models…"))
+        self._status.show_side_activity(self.tr("Looking for models…"))
         try:
             models = await self._models.list_chat_models()
             better = await self._downloads.find_better(models)
         finally:
-            self._status.show_model_search("")
+            self._status.show_side_activity("")
         menu = self.build_menu(models, better)
         # The right edges are aligned, and the menu stays to the right of the window's left edge, or Qt would move it.
         menu.ensurePolished()

@@ -129,6 +129,19 @@ async def test_a_run_that_could_not_be_stored_at_first_is_no_failure_of_the_task
     assert services.preferences.current.tasks_off == []
 
 
+async def test_a_plug_in_whose_records_cannot_be_stored_again_and_again_is_switched_off(services: AppServices, clock: Clock):
+    async def restore_what_is_gone(_context: object) -> TaskResult:
+        raise StorageError("This memory is no longer in the Trash.")
+
+    await employ(services, Scripted(restore_what_is_gone), plugin="lethe-wells")
+    leave(services, clock)
+    for _look in range(runner.MAX_FAILURES):
+        await services.background_runner.run_next_task()
+        clock.go_on(days=1)
+
+    assert services.preferences.current.tasks_off == ["something"]
+
+
 async def test_a_fault_of_ours_is_logged_and_does_not_end_the_work_behind_for_good(quiet_log: Silence):
     worked = 0
 

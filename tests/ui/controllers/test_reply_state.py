@@ -69,7 +69,7 @@ def test_a_reply_that_comes_back_into_view_shows_the_seconds_since_it_began(qtbo
     seconds = int(status.full_text.removeprefix("Mira is reading… ").removesuffix(" s"))
     assert seconds >= 75
 
-    status.show_model_search("Looking for models…")
+    status.show_side_activity("Looking for models…")
     assert status.full_text == "Looking for models…"
-    status.show_model_search("")
+    status.show_side_activity("")
     assert status.full_text.startswith("Mira is reading… ")

@@ -62,7 +62,7 @@ async def test_ending_and_restoring_show_that_they_work(tmp_path: Path, echo_mod
         scene.window.window_actions["end_session"].trigger()
         await until(lambda: scene.window.chat.status.full_text == "Ending the conversation…", 5)
         may_go_on.set()
-        await until(lambda: scene.window.chat.status.full_text.startswith("●"), 5)
+        await until(lambda: scene.window.chat.status.full_text != "Ending the conversation…", 5)
 
         await sessions.delete(guid)
         await until(lambda: scene.window.sidebar.model.find_session(str(guid)) is None, 5)

@@ -287,11 +287,11 @@ class SessionCommands(Controller):
         if row is None:
             return
         await self._replies.stop_session_reply(guid)
-        self._status.show_activity(self.tr("Ending the conversation…"))
+        self._status.show_side_activity(self.tr("Ending the conversation…"))
         try:
             has_ended = await self._sessions.end(guid)
         finally:
-            self._status.show_activity("")
+            self._status.show_side_activity("")
         if not has_ended:
             self._notifier.notify(self.tr("There is nothing to remember in this conversation yet."))
             return

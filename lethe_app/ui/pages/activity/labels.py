@@ -66,7 +66,7 @@ def format_due(task: PlannedTask, *, is_on: bool) -> str:
     if task.missing:
         return {
             "model": _tr("needs a model that has passed the quality test"),
-            "facts": _tr("needs a model that has passed the quality test"),
+            "facts": _tr("needs a model that may extract facts"),
             "web": _tr("needs internet search"),
         }[task.missing]
     if task.due is None:

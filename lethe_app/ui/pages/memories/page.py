@@ -125,7 +125,9 @@ class MemoryPage(RecordPage[MemoryLine]):
             return all(line.is_session for line in lines)
 
         duplicate: RecordCommand[MemoryLine] = single_command(
-            tr("Duplicate"), lambda _line: self._duplicate_memory(), is_enabled=lambda line: not line.is_session
+            tr("Duplicate"),
+            lambda _line: self._duplicate_memory(),
+            is_enabled=lambda line: not line.is_session and UUID(line.guid) not in self._blank_memories,
         )
         forget = RecordCommand[MemoryLine](
             tr("Forget"), self._forget_memories, (Key.DELETE,), is_shown=lambda lines: not are_sessions(lines)
