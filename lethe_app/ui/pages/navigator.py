@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
-from PySide6.QtWidgets import QStackedWidget, QWidget
+from PySide6.QtWidgets import QApplication, QStackedWidget, QWidget
 
 from lethe_app.ui.pages.page_tabs import PageTabs, build_tabs, group_of
 
@@ -113,7 +113,7 @@ class PageNavigator(QObject):
     async def _replace_page(self, opened: OpenPage, route: Route) -> None:
         """Open another tab in place of a page, about the same persona, unless the page objects."""
         persona_id = opened.page.persona_id
-        if not await opened.page.confirm_leave():
+        if not await may_leave(opened.page):
             for bar in opened.tabs:
                 bar.reset()
             return
@@ -163,14 +163,14 @@ class PageNavigator(QObject):
         """Close `page` and all pages above it, from the top down to the first one that objects."""
         while any(opened.page is page for opened in self._pages):
             top = self._pages[-1]
-            if not await top.page.confirm_leave():
+            if not await may_leave(top.page):
                 return
             self._remove_page(top)
 
     async def leave_all_pages(self) -> bool:
         """Return to the conversation; False if a page objected."""
         while self._pages:
-            if not await self._pages[-1].page.confirm_leave():
+            if not await may_leave(self._pages[-1].page):
                 return False
             self._remove_page(self._pages[-1])
         return True
@@ -220,6 +220,13 @@ class PageNavigator(QObject):
         for shortcut in (self._undo, self._redo):
             shortcut.setEnabled(bool(self._pages))
         self.route_changed.emit()
+
+
+async def may_leave(page: Page) -> bool:
+    """Return whether a page may be closed: not while a dialog is open, because what the user confirms in it happens on the
+    page. A key that is pressed before a dialog has opened would leave the page otherwise.
+    """
+    return QApplication.activeModalWidget() is None and await page.confirm_leave()
 
 
 def find_focusable(page: QWidget, focus_before: QWidget | None) -> QWidget | None:

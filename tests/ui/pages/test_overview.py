@@ -23,7 +23,7 @@ from lethe_app.ui.pages.facts.page import FactPage
 from lethe_app.ui.pages.overview.list import TimelineRowKind
 from lethe_app.ui.pages.overview.page import OverviewPage
 from tests.homes import write_personas
-from tests.ui.window_scene import Scene, opened, until
+from tests.ui.window_scene import Scene, opened, settled, until
 
 pytestmark = pytest.mark.usefixtures("styled_app")
 MARCH, MAY = datetime(2026, 3, 14, 12, tzinfo=UTC), datetime(2026, 5, 2, 12, tzinfo=UTC)
@@ -239,6 +239,19 @@ async def test_a_fact_is_forgotten_by_its_key_and_taken_back(tmp_path: Path, scr
 
         page.undo_stack.undo()
         await until(lambda: "Tomas keeps bees." in texts(page))
+
+
+async def test_a_key_pressed_before_the_question_has_opened_does_not_leave_the_page(tmp_path: Path, script: Path):
+    async with asked(tmp_path / "home", script) as (scene, page):
+        page.fact_list.select_line(texts(page).index("Tomas keeps bees."))
+        for key in (Qt.Key.Key_Delete, Qt.Key.Key_Return, Qt.Key.Key_Escape):
+            QTest.keyClick(page.fact_list, key)
+        dialog = await scene.dialog()
+        await settled(scene, page)
+        dialog.accept()
+
+        await until(lambda: "Tomas keeps bees." not in texts(page))
+        assert scene.page is page
 
 
 async def test_it_is_copied_and_saved_as_a_text(tmp_path: Path, script: Path):
