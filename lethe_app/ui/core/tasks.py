@@ -5,8 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any
+from weakref import WeakSet
 
 Work = Coroutine[Any, Any, None]
+CONFIRMED_TASKS: WeakSet[asyncio.Task[Any]] = WeakSet()
+"""Tasks that do what the user has confirmed in a dialog; another one with the same key does not cancel them."""
 
 
 class TaskRunner:
@@ -27,7 +30,7 @@ class TaskRunner:
         """Run `coroutine` in the running event loop and return its task; None after `close`.
 
         A new task with a `key` cancels the previous one of that key, so that only the last of several clicks takes effect, and
-        closes the report of its error.
+        closes the report of its error. What the user has confirmed in a dialog is done nevertheless.
         """
         if self._is_closed:
             coroutine.close()
@@ -65,7 +68,7 @@ class TaskRunner:
     def cancel(self, key: str) -> None:
         """Cancel the task of `key`, if one is running."""
         running = self._keyed_tasks.pop(key, None)
-        if running is not None:
+        if running is not None and running not in CONFIRMED_TASKS:
             running.cancel()
 
     async def close(self) -> None:

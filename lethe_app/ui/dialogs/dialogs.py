@@ -16,6 +16,7 @@ from PySide6.QtWidgets import QDialog, QLabel, QLineEdit, QPushButton, QWidget
 
 from lethe_app.ui.core.icons import application_icon
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4, SPACE_6
+from lethe_app.ui.core.tasks import CONFIRMED_TASKS
 from lethe_app.ui.widgets.form import build_field_label
 from lethe_app.ui.widgets.labels import build_small_label, create_text_label
 from lethe_app.ui.widgets.layouts import ContentArea, build_column, build_row
@@ -66,17 +67,21 @@ def max_dialog_size(widget: QWidget) -> QSize:
 
 async def run_dialog(dialog: QDialog) -> bool:
     """Show `dialog` modally to its window, wait until it is closed, and return whether it was accepted. It is deleted when the
-    calling task ends, so that what was entered can be read after other awaits, too.
+    calling task ends, so that what was entered can be read after other awaits, too. Once it was accepted, another task with the
+    key of the calling one does not cancel that one.
     """
+    task = asyncio.current_task()
+    assert task is not None
     answer: asyncio.Future[int] = asyncio.get_running_loop().create_future()
     dialog.finished.connect(lambda code: None if answer.done() else answer.set_result(code))
     dialog.open()
     try:
-        return await answer == QDialog.DialogCode.Accepted
+        is_accepted = await answer == QDialog.DialogCode.Accepted
+        if is_accepted:
+            CONFIRMED_TASKS.add(task)
+        return is_accepted
     finally:
         dialog.close()
-        task = asyncio.current_task()
-        assert task is not None
         task.add_done_callback(lambda _task: _delete_later(dialog))
 
 

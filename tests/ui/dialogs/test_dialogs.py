@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 
+from PySide6.QtCore import QTimer
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLabel, QScrollArea, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QScrollArea, QWidget
 from shiboken6 import isValid
 
 from lethe_app.ui.core.actions import ACTION_SPECS
+from lethe_app.ui.core.tasks import CONFIRMED_TASKS, TaskRunner
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
 from lethe_app.ui.dialogs.shortcuts import ShortcutsDialog
 from lethe_app.ui.pages.notebooks.page import NotebookTitleDialog
@@ -77,6 +79,28 @@ async def test_what_was_entered_can_be_read_until_the_task_that_asked_ends(qtbot
 
     assert await asking == "Allotment"
     await until(lambda: not isValid(dialog))
+
+
+async def test_what_was_confirmed_is_done_though_the_next_question_is_asked_meanwhile(qtbot, theme):
+    place = QWidget()
+    qtbot.addWidget(place)
+    tasks, deleted = TaskRunner(lambda _error: None), []
+
+    async def delete(name: str) -> None:
+        dialog = ConfirmDialog(place, "Delete?", "It will be gone.", f"Delete {name}")
+        QTimer.singleShot(0, dialog.accept)
+        if await run_dialog(dialog):
+            await asyncio.sleep(0.05)  # the reply in it is stopped
+            deleted.append(name)
+
+    first = tasks.start_task(delete("one"), key="delete")
+    while first not in CONFIRMED_TASKS:
+        await asyncio.sleep(0.01)
+        QApplication.processEvents()
+    tasks.start_task(delete("other"), key="delete")
+    await until(lambda: len(deleted) == 2)
+
+    assert deleted == ["one", "other"]
 
 
 def test_a_button_shows_an_ampersand_of_a_name(qtbot, theme):
