@@ -15,6 +15,7 @@ from lethe_app.services.memory.facts import FactService
 from lethe_app.services.memory.objections import ObjectionService
 from lethe_app.services.memory.recallers import STATES
 from lethe_app.services.memory.service import MemoryService
+from lethe_app.services.sessions.editing import SessionEditing
 from lethe_app.services.sessions.service import SessionService
 from lethe_app.storage.key_value import SessionState
 from lethe_app.storage.memory.facts import FactStore
@@ -35,6 +36,7 @@ class ReplyActions:
     memory: MemoryService
     facts: FactService
     sessions: SessionService
+    session_editing: SessionEditing
     objections: ObjectionService
 
     async def pin(self, source: ReplyMemory, *, pinned: bool) -> None:
@@ -78,7 +80,7 @@ class ReplyActions:
             case SourceKind.FACT:
                 await self.facts.forget_fact(source.subject)
             case SourceKind.CONVERSATION:
-                await self.sessions.delete(source.subject)
+                await self.session_editing.delete(source.subject)
             case SourceKind.MEMORY:
                 await self.memory.forget_memory(source.subject)
             case SourceKind.WORLD:

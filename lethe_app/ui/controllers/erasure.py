@@ -166,7 +166,7 @@ class ErasureController(Controller):
         dialog = ErasureDialog(self._window, self._shown.participants[0].name)
         if not await run_dialog(dialog):
             return
-        await self._replies.stop_session_reply(session.guid)
+        await self._replies.stop_all_replies()  # one in another conversation would be stored afterwards
         await (self._erasure.erase_all() if dialog.all_button.isChecked() else self._erasure.erase([session.persona_id]))
         await self._erase_backups(dialog)
         await self._session_controller.resume_persona(session.persona_id)

@@ -9,8 +9,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from lethe_app.domain.clock import now
+from lethe_app.errors import LetheError
 from lethe_app.ui.controllers.erasure import DayErasureDialog, ErasureDialog
 from lethe_app.ui.pages.overview.page import OverviewPage
+from tests.ui.other_reply import LONG
 from tests.ui.window_scene import opened, until
 
 pytestmark = pytest.mark.usefixtures("styled_app")
@@ -31,6 +33,25 @@ async def test_a_persona_begins_anew(tmp_path: Path, echo_model):
         await until(lambda: [toast.text for toast in scene.toasts] == ["Conversations and memories were deleted."])
         await until(lambda: scene.session is not None and scene.session.guid != first.guid)
         assert [summary.guid for summary in await sessions.list(first.persona_id)] == [scene.session.guid]
+
+
+async def test_a_reply_in_another_conversation_is_not_stored_afterwards(tmp_path: Path, echo_model):
+    async with opened(tmp_path, echo_model(LONG, delay=0.01)) as scene:
+        scene.controller.replies.send_message("I am Tomas, and I keep bees.")
+        await until(lambda: len(scene.words) == 3 and scene.words[2])
+        written = scene.session.guid
+        await scene.controller.session_controller.show_session(await scene.services.sessions.new("aiko"))
+
+        scene.window.window_actions["erase_history"].trigger()
+        dialog = await scene.dialog()
+        assert isinstance(dialog, ErasureDialog)
+        dialog.all_button.setChecked(True)
+        dialog.accept()
+        await until(lambda: [toast.text for toast in scene.toasts] == ["Conversations and memories were deleted."])
+
+        assert not scene.is_replying
+        with pytest.raises(LetheError):
+            await scene.services.sessions.open(written)
 
 
 async def test_esc_erases_nothing(tmp_path: Path, echo_model):
