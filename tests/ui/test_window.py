@@ -12,6 +12,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QPlainTextEdit, QPushButton
 
 from lethe_app.paths import Paths
+from lethe_app.ui.chat.chat_panel import ChatPanel
 from lethe_app.ui.core.routes import ACTION_ROUTES, PAGES, TabGroup
 from lethe_app.ui.shell.main_window import MainWindow
 from lethe_app.ui.transcript.message_editor import MessageEditor
@@ -384,6 +385,16 @@ async def test_a_notification_lies_where_a_conversation_is_empty(tmp_path, echo_
         scene.controller.replies.send_message("Tell me everything.")
         await until(lambda: not scene.is_replying and view.verticalScrollBar().maximum() > 0)
         await until(lambda: toast.geometry().bottom() < scene.window.height() // 2)
+
+
+async def test_a_notification_covers_the_beginning_only_if_the_end_has_no_room_for_it(tmp_path, echo_model, monkeypatch):
+    async with opened(tmp_path, echo_model("Yes.")) as scene:
+        scene.window.notifier.notify_undoable("Deleted.", lambda: None)
+        (toast,) = scene.toasts
+        for free_height, is_end in ((toast.height() + 24, True), (toast.height() - 24, False)):
+            monkeypatch.setattr(ChatPanel, "free_height", free_height)
+            scene.window.notifier.arrange_toasts()
+            assert (toast.geometry().top() > scene.window.height() // 2) is is_end
 
 
 async def test_a_tagline_that_does_not_fit_is_left_out(qtbot):

@@ -34,8 +34,6 @@ MIN_SIZE = QSize(420, 320)
 """Minimum size in pixels: a screen of 1280 × 800 has 640 × 400 at twice the usual scale, less the frame and a task bar."""
 MAX_LIGHTNESS = 255
 """Lightness of white."""
-MIN_FREE_HEIGHT = 150
-"""Height in pixels that a short conversation leaves empty at its end, from which on notifications lie there."""
 
 
 class MainWindow(QMainWindow):
@@ -146,9 +144,9 @@ class MainWindow(QMainWindow):
         self.sidebar.apply_theme()
         self.chat.apply_theme()
 
-    def _find_toast_area(self) -> tuple[QRect, QtCore.Qt.Edge]:
-        """Return where toasts hide least: in a conversation the beginning, because the newest words are at the end, or the end
-        if it is empty there; on a page the end, because its head and search field are at the beginning; on the welcome page
+    def _find_toast_area(self, height: int) -> tuple[QRect, QtCore.Qt.Edge]:
+        """Return where toasts of that height hide least: in a conversation the end if they have room below the newest words,
+        otherwise the beginning; on a page the end, because its head and search field are at the beginning; on the welcome page
         the empty corner.
         """
         page = self.pages.currentWidget()
@@ -158,7 +156,7 @@ class MainWindow(QMainWindow):
         top_left = header.mapTo(self.pages, QPoint(0, header.height()))
         bottom_right = self.chat.mapTo(self.pages, QPoint(self.chat.width() - 1, self.chat.composer.y() - 1))
         is_head_covered = self.panes.is_narrow and self.panes.is_panel_open
-        is_end_free = self.chat.free_height >= MIN_FREE_HEIGHT
+        is_end_free = self.chat.free_height > height
         is_end = is_head_covered or is_end_free
         return QRect(top_left, bottom_right), QtCore.Qt.Edge.BottomEdge if is_end else QtCore.Qt.Edge.TopEdge
 

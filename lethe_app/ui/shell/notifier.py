@@ -36,14 +36,16 @@ class Notifier(QObject):
     """Toasts over a widget, at the right edge of the area in which they hide least, and the notifications of this start."""
 
     def __init__(
-        self, toast_parent: QWidget, theme: Theme, find_area: Callable[[], tuple[QRect, Qt.Edge]] | None = None
+        self, toast_parent: QWidget, theme: Theme, find_area: Callable[[int], tuple[QRect, Qt.Edge]] | None = None
     ) -> None:
-        """Create the notifier; `find_area` returns the area for toasts, and whether the first one lies at its top or bottom."""
+        """Create the notifier; `find_area` returns the area for toasts of a total height in pixels, and whether they lie at its
+        top or bottom.
+        """
         super().__init__()
         self.history: deque[Notification] = deque(maxlen=MAX_HISTORY)
         """Notifications that were shown, the newest last."""
         self._toast_parent, self._theme = toast_parent, theme
-        self._find_area = find_area or (lambda: (toast_parent.rect(), Qt.Edge.TopEdge))
+        self._find_area = find_area or (lambda _height: (toast_parent.rect(), Qt.Edge.TopEdge))
         self._remedies: dict[type[LetheError], tuple[str, Callable[[], None], bool]] = {}
         """Button and action for errors of a class, and whether they replace the error's remedy text."""
         self._toasts: list[Toast] = []
@@ -184,11 +186,14 @@ class Notifier(QObject):
 
     def arrange_toasts(self) -> None:
         """Place the toasts in the area for them; the oldest are closed if it is too low for all."""
-        area, edge = self._find_area()
+        if not self._toasts:
+            return
+        area, _edge = self._find_area(0)
         for toast in self._toasts:
             toast.fit_to_width(min(MAX_WIDTH, area.width() - 2 * SPACE_4))
         while len(self._toasts) > 1 and self._total_height() > area.height():
             self._toasts[0].dismiss()  # arranges the others
+        area, edge = self._find_area(self._total_height())
         y = area.top() + SPACE_2 if edge is Qt.Edge.TopEdge else area.bottom() - self._total_height()
         for toast in self._toasts:
             toast.move(area.right() - toast.width() - SPACE_4, y)

@@ -228,7 +228,7 @@ def test_toasts_lie_at_the_end_of_the_area_for_them(qtbot, theme):
     place.resize(900, 700)
     place.show()
     area = QRect(0, 100, 500, 400)
-    notifier = Notifier(place, theme, lambda: (area, Qt.Edge.BottomEdge))
+    notifier = Notifier(place, theme, lambda _height: (area, Qt.Edge.BottomEdge))
 
     notifier.notify("Saved.")
     notifier.notify("Deleted.")
