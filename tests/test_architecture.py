@@ -107,9 +107,9 @@ LONG_PATTERNS = 4
 LONG_WORD_LISTS = 24
 """How many are left over of patterns and of word lists that are longer; the numbers may only fall."""
 BUDGET: dict[str, tuple[int, int, int]] = {
-    "ui": (27598, 3284, 377),
-    "services": (14749, 1557, 281),
-    "brain": (8368, 852, 150),
+    "ui": (27609, 3285, 377),
+    "services": (14757, 1558, 281),
+    "brain": (8374, 852, 150),
     "storage": (4106, 486, 59),
     "llm": (3604, 406, 70),
     "interchange": (2624, 251, 16),
