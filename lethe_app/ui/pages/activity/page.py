@@ -269,7 +269,7 @@ class ActivityPage(RecordPage[TaskRun]):
                 idle_reason = ""  # that of the persona comes first
             if self._is_on or not self._persona.agent_mode:
                 plan = explain_plan(self._persona.name, is_on=self._is_on)
-        self.hint.setText("  ".join(filter(None, (plan, idle_reason, self._usage_today))))
+        self.hint.setText(" ".join(filter(None, (plan, idle_reason, self._usage_today))))
         task_errors, tool_errors = self._runner.registry.errors, self._tool_registry.errors
         self.problem_list.show_problems(list_problems(self._disabled, task_errors, tool_errors))
 
