@@ -42,7 +42,9 @@ class Settings(BackgroundSettings, ModelSettings, SpeechSettings, extra="forbid"
 
     # Appearance
     theme: ThemeOption = general(ThemeOption.SYSTEM, "Theme", "Colour theme of the window: light, dark or the system default.")
-    font_size: int = general(15, "Text size", "Size of message text in pixels.", ge=12, le=24, unit="px")
+    font_size: int = general(
+        15, "Text size", "Size of message text in pixels; the rest of the window grows with it.", ge=12, le=24, unit="px"
+    )
     prose_font: ProseFont = general(ProseFont.SANS, "Message font", "Typeface of messages: sans or serif.")
     background: str = general("", "Background image", "Image shown faintly behind the chat.")
     notify: bool = general(
