@@ -14,7 +14,7 @@ from lethe_app.storage import redaction, trash
 from lethe_app.storage.chats import messages
 from lethe_app.storage.chats.receipts import COUNT_DELETION
 from lethe_app.storage.chats.session_row import queue_for_indexing, update_session_row
-from lethe_app.storage.memory.facts import REPLACE_SUCCESSOR
+from lethe_app.storage.memory import fact_validity
 from lethe_app.storage.row_mapping import json_text, select_by_values, utc_text
 
 IDS_OF_DAY = """
@@ -46,6 +46,11 @@ DELETE FROM memories WHERE persona_id = ?1 AND category <> 'chat_session' AND (
 sources. The time of a reminder is when it is due.
 """
 
+FACTS_OF_DAY_WITHOUT_MESSAGES = """
+SELECT guid FROM facts WHERE persona_id = ? AND made_by <> 'user' AND substr(first_seen, 1, 10) = ?
+AND source_messages = '[]' AND lapsed_sources = '[]'
+"""
+
 
 @dataclass(frozen=True)
 class ErasedDay:
@@ -69,8 +74,9 @@ def erase_day(connection: sqlite3.Connection, persona_id: str, day: str) -> Eras
             if connection.execute("SELECT count(*) FROM alternatives WHERE message_id = ?", (message_id,)).fetchone()[0] > 1:
                 messages.remove_alternative(connection, message_id, position)
                 sessions[session] = None
-        _erase_facts(connection, persona_id, set(ids), day)
         trash.erase_messages(connection, ids)
+        for (fact,) in connection.execute(FACTS_OF_DAY_WITHOUT_MESSAGES, (persona_id, day)).fetchall():
+            fact_validity.erase_fact(connection, fact)
         with_messages = select_by_values(connection, "SELECT DISTINCT session_id FROM messages WHERE session_id", sessions)
         changed = [guid for guid in sessions if (guid,) in with_messages]
         erased = [guid for guid in sessions if guid not in changed]
@@ -87,13 +93,12 @@ def erase_day(connection: sqlite3.Connection, persona_id: str, day: str) -> Eras
 
 
 def erase_traces(connection: sqlite3.Connection, ids: Sequence[str]) -> list[UUID]:
-    """Remove what was derived from messages that are about to be erased: facts that only they state, and what was made of their
-    sessions; return the sessions whose parts have to be made again. Incognito sessions have no traces.
+    """Remove what was made of the sessions of messages that are about to be erased; return those sessions, whose parts have to
+    be made again. Incognito sessions have no traces.
     """
     query = "SELECT DISTINCT s.persona_id, s.guid FROM messages m JOIN sessions s ON s.guid = m.session_id WHERE m.id = ?"
     sessions = {row: None for id_ in ids for row in connection.execute(query, (id_,)).fetchall()}
     for persona_id in dict.fromkeys(persona for persona, _guid in sessions):
-        _erase_facts(connection, persona_id, set(ids))
         connection.execute(DELETE_DERIVED_MEMORIES, (persona_id, "", json.dumps([f"message:{id_}" for id_ in ids])))
         _erase_states(connection, persona_id)
     guids = [guid for _persona, guid in sessions]
@@ -101,25 +106,6 @@ def erase_traces(connection: sqlite3.Connection, ids: Sequence[str]) -> list[UUI
         _blank_session(connection, guid)
     _blank_recalls(connection, set(guids))
     return [UUID(guid) for guid in guids]
-
-
-def _erase_facts(connection: sqlite3.Connection, persona_id: str, ids: set[str], day: str = "") -> None:
-    """Erase the facts that only these messages state, and those without messages of a day; the others lose them as sources.
-
-    What the user wrote remains, except a fact reworded by the user that another one had replaced: it would hold again.
-    """
-    query = """
-    SELECT guid, source_messages, first_seen, made_by = 'user' FROM facts
-    WHERE persona_id = ? AND (made_by <> 'user' OR superseded = 1)
-    """
-    for guid, value, first_seen, is_by_user in connection.execute(query, (persona_id,)).fetchall():
-        sources = json.loads(value)
-        remaining = [source for source in sources if source not in ids]
-        if (sources and not remaining) or (not sources and not is_by_user and first_seen[:10] == day):
-            connection.execute(REPLACE_SUCCESSOR, {"guid": guid})
-            connection.execute("DELETE FROM facts WHERE guid = ?", (guid,))
-        elif len(remaining) < len(sources):
-            connection.execute("UPDATE facts SET source_messages = ? WHERE guid = ?", (json.dumps(remaining), guid))
 
 
 def _blank_session(connection: sqlite3.Connection, guid: str) -> None:

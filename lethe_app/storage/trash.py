@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Sequence
 
 from lethe_app.domain.clock import now
 from lethe_app.errors import StorageError
 from lethe_app.storage.chats import messages
-from lethe_app.storage.memory.facts import IS_DORMANT, REPLACE_SUCCESSOR
+from lethe_app.storage.memory import fact_validity
 from lethe_app.storage.row_mapping import json_list, utc_text
-
-FACTS_WITHOUT_OTHER_SOURCE = f"""
-SELECT guid FROM facts WHERE deleted_at IS NULL AND {IS_DORMANT} AND NOT EXISTS (
-    SELECT 1 FROM json_each(source_memories) s JOIN memories m ON m.guid = s.value
-    WHERE m.guid NOT IN (SELECT value FROM json_each(?)))
-"""
-"""Query: dormant facts (see `memory.facts`) whose existing sources are all among the given guids."""
 
 
 def purge(connection: sqlite3.Connection, before: str) -> int:
@@ -34,18 +28,34 @@ def purge(connection: sqlite3.Connection, before: str) -> int:
 
 
 def erase_memories(connection: sqlite3.Connection, guids: list[str]) -> None:
-    """Erase those of these memories and sessions that are in the trash; with a session, the facts that have no other source."""
-    guids_json = json_list(guids)
-    for (fact,) in connection.execute(FACTS_WITHOUT_OTHER_SOURCE, (guids_json,)).fetchall():
-        connection.execute(REPLACE_SUCCESSOR, {"guid": fact})
-        connection.execute("DELETE FROM facts WHERE guid = ?", (fact,))
+    """Erase those of these memories and sessions that are in the trash; with a session, the facts that only it states."""
+    query = """
+    SELECT m.guid, m.persona_id, (SELECT json_group_array(id) FROM messages WHERE session_id = m.guid) FROM memories m
+    WHERE m.deleted_at IS NOT NULL AND m.guid IN (SELECT value FROM json_each(?))
+    """
+    erased: dict[str, set[str]] = {}
+    for guid, persona_id, messages_json in connection.execute(query, (json_list(guids),)).fetchall():
+        erased.setdefault(persona_id, set()).update((guid, *json.loads(messages_json)))
+    for persona_id, ids in erased.items():
+        fact_validity.erase_unsupported(connection, persona_id, ids)
     # With a session, the foreign keys delete its messages, alternatives, jobs, state, receipts and prompts.
     in_trash = "deleted_at IS NOT NULL AND guid IN (SELECT value FROM json_each(?))"
-    connection.execute(f"DELETE FROM memories WHERE {in_trash}", (guids_json,))
+    connection.execute(f"DELETE FROM memories WHERE {in_trash}", (json_list(guids),))
+    for persona_id in erased:
+        fact_validity.update_validity(connection, persona_id)
 
 
 def erase_messages(connection: sqlite3.Connection, ids: list[str]) -> None:
-    """Erase messages for good; their children become those of their parents."""
+    """Erase messages for good, with the facts that only they state; their children become those of their parents."""
+    query = """
+    SELECT s.persona_id, m.id FROM messages m JOIN sessions s ON s.guid = m.session_id
+    WHERE m.id IN (SELECT value FROM json_each(?))
+    """
+    by_persona: dict[str, set[str]] = {}
+    for persona_id, id_ in connection.execute(query, (json_list(ids),)).fetchall():
+        by_persona.setdefault(persona_id, set()).add(id_)
+    for persona_id, erased in by_persona.items():
+        fact_validity.erase_unsupported(connection, persona_id, erased)
     for id_ in ids:
         (parent,) = connection.execute("SELECT parent_id FROM messages WHERE id = ?", (id_,)).fetchone()
         connection.execute("UPDATE messages SET parent_id = ? WHERE parent_id = ?", (parent, id_))
@@ -54,6 +64,8 @@ def erase_messages(connection: sqlite3.Connection, ids: list[str]) -> None:
             (parent, id_, id_),
         )
         connection.execute("DELETE FROM messages WHERE id = ?", (id_,))
+    for persona_id in by_persona:
+        fact_validity.update_validity(connection, persona_id)
 
 
 def mark_sessions(connection: sqlite3.Connection, guids: Sequence[str], is_deleted: bool) -> None:
@@ -67,6 +79,7 @@ def mark_sessions(connection: sqlite3.Connection, guids: Sequence[str], is_delet
         if not count:
             reason = "This conversation no longer exists." if is_deleted else "This conversation is no longer in the Trash."
             raise StorageError(reason)
+    fact_validity.update_validity_by_sessions(connection, guids)
 
 
 def mark_messages(connection: sqlite3.Connection, ids: Sequence[str], is_deleted: bool) -> None:
@@ -82,3 +95,4 @@ def mark_messages(connection: sqlite3.Connection, ids: Sequence[str], is_deleted
         sessions.add(row[0])
     for session_id in sessions:
         messages.update_message_count(connection, session_id)
+    fact_validity.update_validity_by_sessions(connection, sessions)

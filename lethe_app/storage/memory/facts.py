@@ -1,7 +1,6 @@
 """Facts of a persona, each one sentence, and tombstones of facts the user wanted forgotten.
 
-A fact follows the sessions it was extracted from: it is dormant while the only remaining ones are in the trash, and active
-again when one is restored. Facts that the user wrote or pinned are never dormant.
+A fact follows the messages it was taken from, see `fact_validity`. Facts that the user wrote or pinned are never dormant.
 """
 
 from __future__ import annotations
@@ -15,28 +14,16 @@ from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact, Tombstone
 from lethe_app.errors import RecordMissing
 from lethe_app.storage.database import Store, in_transaction
+from lethe_app.storage.memory import fact_validity
 from lethe_app.storage.row_mapping import RecordTable, json_list, utc_text
 
 FACTS = RecordTable("facts", ExtractedFact, "guid")
-IS_DORMANT = """
-(pinned = 0 AND made_by <> 'user'
-AND EXISTS (SELECT 1 FROM json_each(source_memories) s JOIN memories m ON m.guid = s.value
-    WHERE m.deleted_at IS NOT NULL AND m.category = 'chat_session')
-AND NOT EXISTS (SELECT 1 FROM json_each(source_memories) s JOIN memories m ON m.guid = s.value WHERE m.deleted_at IS NULL))
-"""
-"""Condition: the fact is dormant."""
-REPLACE_SUCCESSOR = """
-UPDATE facts SET (superseded, superseded_by, superseded_because) =
-    (SELECT superseded, superseded_by, superseded_because FROM facts WHERE guid = :guid)
-WHERE superseded_by = :guid
-"""
-"""Statement before a fact is deleted: facts it superseded become valid again, or superseded by its own successor."""
 SELECT_SUPERSEDED = """
 SELECT m.value, f.superseded_by FROM facts f, json_each(f.source_messages) m
 WHERE f.superseded = 1 AND f.deleted_at IS NULL AND m.value IN (SELECT value FROM json_each(?)) ORDER BY f.rowid
 """
 """Query: superseded facts stated in these messages, with their successors."""
-IS_KNOWN = f"deleted_at IS NULL AND NOT {IS_DORMANT}"
+IS_KNOWN = "deleted_at IS NULL AND dormant = 0"
 """Condition: the fact is neither in the trash nor dormant."""
 
 
@@ -59,6 +46,7 @@ class FactStore(Store):
     def save_facts(self, connection: sqlite3.Connection, persona_id: str, *facts: ExtractedFact) -> None:
         """Insert facts, or replace those with a known guid; all or none."""
         FACTS.save(connection, *facts, persona_id=persona_id)
+        fact_validity.update_validity_of(connection, [fact.guid for fact in facts])
 
     @in_transaction
     def get(self, connection: sqlite3.Connection, guid: UUID) -> ExtractedFact:
@@ -121,8 +109,8 @@ class FactStore(Store):
     def erase_facts(self, connection: sqlite3.Connection, persona_id: str, guids: Sequence[UUID]) -> None:
         """Delete facts for good; facts they superseded become valid again, and the same facts may be learnt again."""
         for guid in guids:
-            connection.execute(REPLACE_SUCCESSOR, {"guid": str(guid)})
-            connection.execute("DELETE FROM facts WHERE guid = ? AND persona_id = ?", (str(guid), persona_id))
+            fact_validity.erase_fact(connection, str(guid))
+        fact_validity.update_validity(connection, persona_id)
 
     @in_transaction
     def restore_fact(self, connection: sqlite3.Connection, persona_id: str, guid: UUID, digest: str) -> None:
