@@ -51,6 +51,8 @@ class SupersededBecause(StrEnum):
     """The other states the same and more."""
     REPEATED = "repeated"
     """The other has the same words."""
+    REWORDED = "reworded"
+    """The other says the same in other words."""
     MERGED = "merged"
     """The other was worded for several facts together, by the user or in a dream."""
     RESTORED = "restored"

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from typing import Any
 from uuid import UUID
 
-from lethe_app.brain.facts.superseding import VALID, supersede, unite_sources
+from lethe_app.brain.facts.superseding import STILL_HOLDS, VALID, supersede, unite_sources
 from lethe_app.brain.text.fingerprint import compute_fingerprint, fingerprint_digest
 from lethe_app.domain.facts import ExtractedFact, FactKind, MadeBy, SupersededBecause, Tombstone, find_current_fact
 from lethe_app.retrieval.fact_relation import FactRelation
@@ -44,17 +45,36 @@ def merge_fact(
     # The same session was archived again: what was superseded since must not come back.
     if duplicates and not is_new_source:
         return []
+    if (said_again := _confirm_superseded(duplicates, new, neighbours)) is not None:
+        return said_again
     nearest = find_nearest_current(neighbours)
-    if nearest is None:
-        return [new.model_copy(update=unite_sources(new, *duplicates))]
+    if nearest is None or relation is FactRelation.NEW:
+        return [new]
     old, _distance = nearest
-    match relation:
-        case FactRelation.SAME:
-            return _confirm(old, new, is_new_source=_has_new_source([old], new))
-        case FactRelation.UPDATE | FactRelation.CONTRADICTION:
-            return _apply_update(old, new, duplicates)
-        case FactRelation.NEW:
-            return [new.model_copy(update=unite_sources(new, *duplicates))]
+    if relation is FactRelation.SAME:
+        return join_wordings(old, new)
+    return _apply_update(old, new, duplicates)
+
+
+def join_wordings(
+    old: ExtractedFact, new: ExtractedFact, reason: SupersededBecause = SupersededBecause.REWORDED
+) -> list[ExtractedFact]:
+    """Return the records that change when a new fact states the same as a known one in other words, or less.
+
+    The wording of the better author holds and counts both. The other is kept, superseded by it, because its messages do not
+    state the words that hold.
+    """
+    is_new_source = _has_new_source([old], new)
+    winner, other = (new, old) if _is_better_author(new, old) else (old, new)
+    values = _united_values(old, new, is_new_source=is_new_source)
+    joined = winner.model_copy(
+        update={**values, "source_messages": winner.source_messages, "source_memories": winner.source_memories}
+    )
+    if _sources(other) <= _sources(winner):
+        joined = joined.model_copy(update={"guid": old.guid})
+        return [joined] if joined != old else []
+    superseded, _winner = supersede(other, joined, reason)
+    return [superseded, joined] if joined != old else [superseded]
 
 
 def can_be_superseded(old: ExtractedFact, new: ExtractedFact) -> bool:
@@ -138,22 +158,47 @@ def _has_new_source(known: Sequence[ExtractedFact], new: ExtractedFact) -> bool:
 
 def _confirm(old: ExtractedFact, new: ExtractedFact, *, is_new_source: bool) -> list[ExtractedFact]:
     """Return the known fact with the sources of the new one, counted once more with `is_new_source`; empty if unchanged."""
-    is_better_wording = _AUTHOR_PRECEDENCE[new.made_by] > _AUTHOR_PRECEDENCE[old.made_by] and (
-        new.made_by is MadeBy.USER or not old.pinned
-    )
-    confirmed = old.model_copy(
-        update={
-            "fact": new.fact if is_better_wording else old.fact,
-            "made_by": new.made_by if is_better_wording else old.made_by,
-            "reference_count": old.reference_count + is_new_source,
-            **unite_sources(old, new),
-            "pinned": old.pinned or new.pinned,
-            "kind": old.kind if new.kind is FactKind.OTHER else new.kind,
-            "key": new.key or old.key,
-            "subject": new.subject or old.subject,
-        }
-    )
+    values = _united_values(old, new, is_new_source=is_new_source)
+    if _is_better_author(new, old):
+        values |= {"fact": new.fact, "made_by": new.made_by}
+    confirmed = old.model_copy(update=values)
     return [confirmed] if confirmed != old else []
+
+
+def _confirm_superseded(
+    duplicates: Sequence[ExtractedFact], new: ExtractedFact, neighbours: FactNeighbours
+) -> list[ExtractedFact] | None:
+    """Return the records that change when a fact is said again that a valid one says better or with more detail; None if the
+    new one has the words of no such fact.
+    """
+    by_guid = {fact.guid: fact for fact, _distance in neighbours}
+    for duplicate in duplicates:
+        successor = find_current_fact(duplicate, by_guid)
+        if successor is not None and duplicate.superseded_because in STILL_HOLDS:
+            counts = {"reference_count": successor.reference_count + 1, "last_seen": max(successor.last_seen, new.last_seen)}
+            return [*_confirm(duplicate, new, is_new_source=True), successor.model_copy(update=counts)]
+    return None
+
+
+def _is_better_author(new: ExtractedFact, old: ExtractedFact) -> bool:
+    is_higher = _AUTHOR_PRECEDENCE[new.made_by] > _AUTHOR_PRECEDENCE[old.made_by]
+    return is_higher and (new.made_by is MadeBy.USER or not old.pinned)
+
+
+def _united_values(old: ExtractedFact, new: ExtractedFact, *, is_new_source: bool) -> dict[str, Any]:
+    """Return the fields of a known fact that a new one confirms, counted once more with `is_new_source`."""
+    return {
+        "reference_count": old.reference_count + is_new_source,
+        **unite_sources(old, new),
+        "pinned": old.pinned or new.pinned,
+        "kind": old.kind if new.kind is FactKind.OTHER else new.kind,
+        "key": new.key or old.key,
+        "subject": new.subject or old.subject,
+    }
+
+
+def _sources(fact: ExtractedFact) -> set[UUID]:
+    return set(fact.source_messages or fact.source_memories)
 
 
 def _apply_update(old: ExtractedFact, new: ExtractedFact, duplicates: Sequence[ExtractedFact]) -> list[ExtractedFact]:
@@ -163,10 +208,9 @@ def _apply_update(old: ExtractedFact, new: ExtractedFact, duplicates: Sequence[E
     confirmed.
     """
     if new.last_seen >= old.last_seen or new.made_by is MadeBy.USER:
-        restored = new.model_copy(update=unite_sources(new, *duplicates))
-        return [*supersede(old, restored, SupersededBecause.CONTRADICTED)] if can_be_superseded(old, new) else [restored]
+        return [*supersede(old, new, SupersededBecause.CONTRADICTED)] if can_be_superseded(old, new) else [new]
     if not can_be_superseded(new, old):
-        return [new.model_copy(update=unite_sources(new, *duplicates))]
+        return [new]
     return (
         _confirm(duplicates[0], new, is_new_source=True)
         if duplicates

@@ -10,6 +10,8 @@ from typing import Any
 from lethe_app.domain.changes import union_of
 from lethe_app.domain.facts import ExtractedFact, SupersededBecause
 
+STILL_HOLDS = frozenset({SupersededBecause.EXTENDED, SupersededBecause.REPEATED, SupersededBecause.REWORDED})
+"""Reasons for which a fact is superseded although what it states still holds."""
 VALID = {"superseded": False, "superseded_by": None, "superseded_because": None}
 """Values of the fields of a fact that is valid (again)."""
 
@@ -17,16 +19,13 @@ VALID = {"superseded": False, "superseded_by": None, "superseded_because": None}
 def supersede(old: ExtractedFact, successor: ExtractedFact, reason: SupersededBecause) -> tuple[ExtractedFact, ExtractedFact]:
     """Return both records, the old one superseded.
 
-    The successor takes over the sessions and the count of a fact that it extends, and all sources of one that it repeats. It
-    takes nothing of a fact that it contradicts, whose sources state something else, nor of those it was merged from, with
-    whose sources it was made.
+    The successor takes over the sources of a fact with the same words, and of no other, since their messages do not state all
+    of its own: when the last message that does is deleted, the superseded fact is valid again. The count of a fact that it
+    extends or words better is added to its own.
     """
     changes: dict[str, object] = {}
     if reason is SupersededBecause.EXTENDED:
-        changes = {
-            "source_memories": union_of(old.source_memories, successor.source_memories),
-            "reference_count": successor.reference_count + old.reference_count,
-        }
+        changes = {"reference_count": successor.reference_count + old.reference_count}
     elif reason is SupersededBecause.REPEATED:
         changes = {
             "source_memories": union_of(successor.source_memories, old.source_memories),

@@ -17,7 +17,7 @@ from lethe_app.brain.facts.comparison import (
     states_change,
 )
 from lethe_app.brain.facts.merge import can_be_superseded
-from lethe_app.brain.facts.superseding import supersede
+from lethe_app.brain.facts.superseding import STILL_HOLDS, supersede
 from lethe_app.brain.text.fingerprint import content_words, fingerprint_digest
 from lethe_app.domain.facts import ExtractedFact, FactKind, MadeBy, SupersededBecause
 
@@ -91,7 +91,11 @@ def list_replacements(facts: Iterable[ExtractedFact]) -> list[FactReplacement]:
         for fact in by_guid.values()
         if fact.superseded and fact.superseded_by is not None and fact.superseded_by in by_guid
     ]
-    return [(old, new) for old, new in pairs if new.first_seen > old.first_seen and not extends(new, old)]
+    return [
+        (old, new)
+        for old, new in pairs
+        if new.first_seen > old.first_seen and old.superseded_because not in STILL_HOLDS and not extends(new, old)
+    ]
 
 
 def find_replacement(text: str, messages: Collection[UUID], replacements: Iterable[FactReplacement]) -> ExtractedFact | None:

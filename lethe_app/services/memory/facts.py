@@ -327,7 +327,7 @@ class FactService:
         restated = next((other for other in known.values() if not other.superseded and restates(fact, other)), None)
         if restated is not None and not any(distance == 0.0 for _other, distance in nearest_facts):
             shorter = fact.model_copy(update={"made_by": restated.made_by})  # whoever says less does not word it
-            return facts_merge.merge_fact(shorter, [(restated, 0.0)], FactRelation.SAME)
+            return facts_merge.join_wordings(restated, shorter, SupersededBecause.EXTENDED)
         nearest = facts_merge.find_nearest_current(nearest_facts)
         relation = FactRelation.NEW
         if nearest is not None and 0 < nearest[1] <= thresholds.update and not is_name_in_only_one(nearest[0], fact):

@@ -72,10 +72,11 @@ def update_validity_by_sessions(connection: sqlite3.Connection, sessions: Collec
 
 def erase_unsupported(connection: sqlite3.Connection, persona_id: str, erased: Collection[str]) -> None:
     """Erase the facts of a persona that nothing states any more once these messages, sessions and memories are erased; the
-    others lose them as sources. What the user wrote remains, unless it was merged from what is erased.
+    others lose them as sources. What the user wrote or pinned remains, unless it was merged from what is erased.
     """
     query = f"""
-    SELECT guid, source_messages, source_memories, lapsed_sources, made_by = 'user' AND superseded = 0, {_IS_MERGED} FROM facts
+    SELECT guid, source_messages, source_memories, lapsed_sources,
+        pinned OR (made_by = 'user' AND superseded = 0), {_IS_MERGED} FROM facts
     WHERE persona_id = ? AND (EXISTS (SELECT 1 FROM json_each(source_messages) s JOIN json_each(?2) e USING (value))
         OR EXISTS (SELECT 1 FROM json_each(source_memories) s JOIN json_each(?2) e USING (value))
         OR EXISTS (SELECT 1 FROM json_each(lapsed_sources) s JOIN json_each(?2) e ON e.value = s.value ->> 0))

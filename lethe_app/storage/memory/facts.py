@@ -18,11 +18,18 @@ from lethe_app.storage.memory import fact_validity
 from lethe_app.storage.row_mapping import RecordTable, json_list, utc_text
 
 FACTS = RecordTable("facts", ExtractedFact, "guid")
-SELECT_SUPERSEDED = """
-SELECT m.value, f.superseded_by FROM facts f, json_each(f.source_messages) m
-WHERE f.superseded = 1 AND f.deleted_at IS NULL AND m.value IN (SELECT value FROM json_each(?)) ORDER BY f.rowid
+_NO_LONGER_HOLDS = "coalesce(f.superseded_because, 'contradicted') IN ('contradicted', 'restored')"
+SELECT_OUTDATED = f"""
+WITH RECURSIVE successors (message, guid, is_outdated) AS (
+    SELECT m.value, f.superseded_by, {_NO_LONGER_HOLDS} FROM facts f, json_each(f.source_messages) m
+    WHERE f.superseded = 1 AND f.deleted_at IS NULL AND m.value IN (SELECT value FROM json_each(?))
+    UNION SELECT message, f.superseded_by, is_outdated OR {_NO_LONGER_HOLDS} FROM successors JOIN facts f USING (guid)
+    WHERE f.superseded = 1)
+SELECT message, guid FROM successors WHERE is_outdated AND guid IS NOT NULL
 """
-"""Query: superseded facts stated in these messages, with their successors."""
+"""Query: messages among these that state what no longer holds, each with the facts that superseded it. What was said again,
+extended or merged holds.
+"""
 IS_KNOWN = "deleted_at IS NULL AND dormant = 0"
 """Condition: the fact is neither in the trash nor dormant."""
 
@@ -73,9 +80,9 @@ class FactStore(Store):
 
     @in_transaction
     def successors_of(self, connection: sqlite3.Connection, messages: Collection[UUID]) -> dict[UUID, ExtractedFact]:
-        """Return for each of these messages that states a superseded fact its successor, if that is valid."""
-        rows = connection.execute(SELECT_SUPERSEDED, (json_list(messages),)).fetchall()
-        wanted = json_list(successor for _message, successor in rows if successor)
+        """Return for each of these messages that states what no longer holds the fact that does."""
+        rows = connection.execute(SELECT_OUTDATED, (json_list(messages),)).fetchall()
+        wanted = json_list(successor for _message, successor in rows)
         is_valid = f"guid IN (SELECT value FROM json_each(?)) AND superseded = 0 AND in_story = 0 AND {IS_KNOWN}"
         valid_facts = {str(fact.guid): fact for fact in FACTS.load(connection, f"WHERE {is_valid}", (wanted,))}
         found = {UUID(message): valid_facts[successor] for message, successor in rows if successor in valid_facts}

@@ -17,7 +17,7 @@ from lethe_app.brain.facts.merge import (
     merge_fact,
     restore_fact,
 )
-from lethe_app.domain.facts import ExtractedFact, MadeBy
+from lethe_app.domain.facts import ExtractedFact, MadeBy, SupersededBecause
 from lethe_app.retrieval.fact_relation import FactRelation
 from tests.brain.memories import MOMENT, NAMES, quick
 
@@ -77,9 +77,11 @@ def test_the_same_words_are_the_same_although_the_vectors_disagree():
 def test_the_better_writer_words_it(old: MadeBy, new: MadeBy, wording: str):
     held = OSLO.model_copy(update={"made_by": old})
 
-    (after,) = merge_fact(fact("Tomas is an Oslo resident.", "summer", made_by=new), [(held, 0.1)], FactRelation.SAME)
+    other, after = merge_fact(fact("Tomas is an Oslo resident.", "summer", made_by=new), [(held, 0.1)], FactRelation.SAME)
 
-    assert after.fact == wording
+    assert (after.fact, after.reference_count) == (wording, 2)
+    assert (other.superseded_by, other.superseded_because) == (after.guid, SupersededBecause.REWORDED)
+    assert not set(after.source_memories) & set(other.source_memories)
 
 
 # --- changes ----------------------------------------------------------------------------------------------------------------

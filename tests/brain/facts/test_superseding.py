@@ -23,8 +23,9 @@ MORE = ExtractedFact(fact="Ana lives in Braga by the river.", key="home", source
         (SupersededBecause.CONTRADICTED, 1, 1, 1),
         (SupersededBecause.RESTORED, 1, 1, 1),
         (SupersededBecause.MERGED, 1, 1, 1),
-        (SupersededBecause.EXTENDED, 2, 1, 2),
+        (SupersededBecause.EXTENDED, 1, 1, 2),
         (SupersededBecause.REPEATED, 2, 2, 1),
+        (SupersededBecause.REWORDED, 1, 1, 1),
     ],
 )
 def test_the_reason_decides_which_sources_the_successor_takes_over(

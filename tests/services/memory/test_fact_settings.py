@@ -53,7 +53,7 @@ async def test_the_distance_of_the_same_fact_decides_what_counts_as_said_again(
 
     facts = await learnt(services, f"Tomas owns a white boat {TAIL}", f"Tomas owns a small white boat {TAIL}")
 
-    assert len(facts) == count
+    assert sum(not fact.superseded for fact in facts) == count
 
 
 @pytest.mark.parametrize(("distance", "replaced"), [(0.0, True), (0.001, False)])
