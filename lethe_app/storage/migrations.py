@@ -51,3 +51,33 @@ MIGRATIONS: tuple[Migration, ...] = (
     partial(run_script, "v13_memory.sql"),
     partial(run_script, "v14_state_keys.sql"),
     partial(run_script, "v15_superseding.sql"),
+    partial(run_script, "v16_plain_names.sql"),
+    partial(run_script, "v17_fact_validity.sql"),
+)
+"""Migration steps in order; step n migrates from version n to version n + 1."""
+
+
+def schema_version(connection: sqlite3.Connection) -> int:
+    """Return the schema version of the database: the number of steps applied."""
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def migrate(connection: sqlite3.Connection, migrations: Sequence[Migration] = MIGRATIONS) -> None:
+    """Apply all outstanding steps, each in a transaction of its own; a failing step leaves the version before it."""
+    # SQLite ignores this pragma inside a transaction, so it must come before the first BEGIN.
+    connection.execute("PRAGMA foreign_keys = OFF")  # a step may rebuild a table that others refer to
+    for number in range(schema_version(connection), len(migrations)):
+        with transaction(connection):
+            migrations[number](connection)
+            # With foreign keys off, nothing else would notice a row that lost its parent.
+            _check_references(connection)
+            # Both pragmas write to the header page, so they are part of the transaction.
+            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            connection.execute(f"PRAGMA user_version = {number + 1}")
+    connection.execute("PRAGMA foreign_keys = ON")
+
+
+def _check_references(connection: sqlite3.Connection) -> None:
+    orphan = connection.execute("PRAGMA foreign_key_check").fetchone()
+    if orphan is not None:
+        raise sqlite3.IntegrityError(f"a row of {orphan[0]} is left without its {orphan[2]}")
