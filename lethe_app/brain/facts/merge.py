@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from lethe_app.brain.facts.superseding import STILL_HOLDS, VALID, supersede, unite_sources
 from lethe_app.brain.text.fingerprint import compute_fingerprint, fingerprint_digest
@@ -98,16 +98,16 @@ def restore_fact(
     return [*reversed(supersede(successor, restored, SupersededBecause.RESTORED))]
 
 
-def combine_facts(kept: ExtractedFact, others: Sequence[ExtractedFact], wording: str) -> ExtractedFact:
-    """Return the single fact that the user makes of several, in the user's `wording`."""
-    all_facts = [kept, *others]
-    return kept.model_copy(
+def combine_facts(facts: Sequence[ExtractedFact], wording: str) -> ExtractedFact:
+    """Return a new fact that the user makes of several, in the user's `wording`. It rests on the messages of all of them."""
+    return facts[0].model_copy(
         update={
+            "guid": uuid4(),
             "fact": wording,
             "made_by": MadeBy.USER,
-            "reference_count": sum(fact.reference_count for fact in all_facts),
-            **unite_sources(*all_facts),
-            "pinned": any(fact.pinned for fact in all_facts),
+            "reference_count": sum(fact.reference_count for fact in facts),
+            **unite_sources(*facts),
+            "pinned": any(fact.pinned for fact in facts),
             **VALID,
         }
     )

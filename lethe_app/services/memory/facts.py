@@ -23,7 +23,7 @@ from lethe_app.brain.facts.superseding import VALID, supersede
 from lethe_app.brain.facts.updates import FactWithdrawal, replace_outdated
 from lethe_app.brain.text.fingerprint import fingerprint_digest
 from lethe_app.domain.clock import now
-from lethe_app.domain.facts import ExtractedFact, MadeBy, SupersededBecause, Tombstone
+from lethe_app.domain.facts import ExtractedFact, MadeBy, SupersededBecause, Tombstone, find_current_fact
 from lethe_app.domain.passage import PassageKind
 from lethe_app.errors import LetheError
 from lethe_app.retrieval.fact_relation import FactRelation, classify_relation
@@ -221,10 +221,8 @@ class FactService:
             await self._key_moments.delete_stating(persona_id, fact)
 
     async def merge(self, guids: Sequence[UUID], text: str) -> ExtractedFact:
-        """Replace several facts by one in the user's words; the others are superseded by it.
-
-        It has the earliest first mention, and the counts and sources of all. It keeps the guid of the fact with the same
-        text, or else of the oldest. Raise LetheError if the facts are not of one persona.
+        """Replace several facts by one in the user's words, with the earliest first mention, and the counts and sources of
+        all. Raise LetheError if they are not of one persona.
         """
         merged_text, persona_id = require_text(text), await self._fact_store.owner_of(guids[0])
         async with self._user_change(persona_id):
@@ -233,15 +231,10 @@ class FactService:
             )
             if len(facts) < 2 or {await self._fact_store.owner_of(fact.guid) for fact in facts} != {persona_id}:
                 raise LetheError("Only facts of the same persona can be merged.")
-            merged_fact = next((fact for fact in facts if fact.fact == merged_text), facts[0])
-            others = [fact for fact in facts if fact.guid != merged_fact.guid]
-            superseded_facts = [supersede(fact, merged_fact, SupersededBecause.MERGED)[0] for fact in others]
-            if fingerprint_digest(merged_fact.fact) != fingerprint_digest(merged_text) and merged_fact.source_messages:
-                await self._fact_store.forget_facts(persona_id, [], [facts_merge.build_tombstone(merged_fact)])
-            self._record_wordings(persona_id, [merged_fact], [merged_fact.model_copy(update={"fact": merged_text})])
-            await self._fact_store.save_facts(persona_id, *superseded_facts)
-            await self._save_without_duplicates(persona_id, facts_merge.combine_facts(merged_fact, others, merged_text))
-        return await self._fact_store.get(merged_fact.guid)
+            merged = facts_merge.combine_facts(facts, merged_text)
+            parts = [supersede(fact, merged, SupersededBecause.MERGED)[0] for fact in facts]
+            await self._fact_store.save_facts(persona_id, merged, *parts)
+        return await self._fact_store.get(merged.guid)
 
     async def restore_facts(self, facts: Sequence[ExtractedFact], deleted: Sequence[UUID] = ()) -> None:
         """Undo a user's change: store these facts as they were before it, and move the facts in `deleted` to the trash.
@@ -323,6 +316,10 @@ class FactService:
         ):
             if guid in known and guid not in {other.guid for other, _distance in nearest_facts}:
                 nearest_facts.append((known[guid], distance))
+        for other, _distance in tuple(nearest_facts):  # what superseded the same words may be worded quite differently
+            current = find_current_fact(other, known)
+            if current is not None and current.guid not in {each.guid for each, _distance in nearest_facts}:
+                nearest_facts.append((current, 1.0))
         thresholds = await self._calibration.thresholds()
         restated = next((other for other in known.values() if not other.superseded and restates(fact, other)), None)
         if restated is not None and not any(distance == 0.0 for _other, distance in nearest_facts):

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 
 import pytest
 
+from lethe_app.brain.dreams.consolidation import merge_facts
+from lethe_app.brain.facts.superseding import supersede
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import ChatSession, Message, Role
 from lethe_app.domain.clock import now
-from lethe_app.domain.facts import ExtractedFact, MadeBy
+from lethe_app.domain.facts import ExtractedFact, MadeBy, SupersededBecause
 from lethe_app.domain.recall import RecalledMemory, RecallLead, RecallWay, TurnMemory
 from lethe_app.errors import StorageError
 from tests.services.turns import MIRA, before_now, spoke
@@ -172,3 +174,94 @@ async def test_learnt_while_its_conversation_is_deleted_it_rests_at_once(service
     await services.facts.learn(MIRA, [learnt_in(session, said=said)])
 
     assert (await known(services), await found(services)) == ([], set())
+
+
+BRAGA, WITH_ROSA = "Tomas's sister Ana lives in Braga.", "Tomas's sister Ana lives in Braga with her girlfriend Rosa."
+
+
+async def tell(services: AppServices, text: str, **fields: object) -> ChatSession:
+    """A conversation in which one fact about Ana's home was learnt."""
+    session, said = await add_conversation(services, text)
+    await services.facts.learn(MIRA, [learnt_in(session, text=text, said=said, key="sister home", **fields)])
+    return session
+
+
+async def valid(services: AppServices) -> list[str]:
+    return [fact.fact for fact in await services.facts.facts_of(MIRA) if not fact.superseded]
+
+
+@pytest.mark.parametrize("afterwards", [(), (BRAGA,)], ids=["told last", "told shorter again"])
+async def test_a_detail_leaves_with_the_last_message_that_states_it(services: AppServices, afterwards: Sequence[str]):
+    await tell(services, BRAGA)
+    await tell(services, BRAGA)
+    secret = await tell(services, WITH_ROSA)
+    for text in afterwards:
+        await tell(services, text)
+    assert await valid(services) == [WITH_ROSA]
+
+    await services.sessions.delete(secret.guid)
+    assert (await valid(services), await found(services)) == ([BRAGA], {BRAGA})
+
+    await services.sessions.restore(secret.guid)
+    assert await valid(services) == [WITH_ROSA]
+
+    await services.sessions.delete(secret.guid)
+    await services.trash.erase(await services.trash.list_items())
+    assert (await known(services), await found(services)) == ([BRAGA], {BRAGA})
+
+
+async def test_a_better_wording_leaves_with_the_message_it_was_taken_from(services: AppServices):
+    await tell(services, BRAGA)
+    secret = await tell(services, "Tomas's sister Ana lives in Braga, secretly.", made_by=MadeBy.MODEL)
+
+    await services.sessions.delete(secret.guid)
+
+    assert await valid(services) == [BRAGA]
+
+
+@pytest.mark.parametrize("by_dream", [False, True], ids=["by hand", "in a dream"])
+async def test_a_merged_fact_leaves_with_any_of_its_messages(services: AppServices, by_dream: bool):
+    session, said = await add_conversation(services, "I keep bees.")
+    secret, told = await add_conversation(services, "I see Rosa on Fridays.")
+    bees, rosa = learnt_in(session, said=said), learnt_in(secret, text="Tomas sees Rosa on Fridays.", said=told)
+    await services.facts.learn(MIRA, [bees, rosa])
+    text = "Tomas keeps bees and sees Rosa."
+    if by_dream:
+        merged = merge_facts([bees, rosa], text)
+        parts = [supersede(fact, merged, SupersededBecause.MERGED)[0] for fact in (bees, rosa)]
+        await services.fact_store.save_facts(MIRA, merged, *parts)
+    else:
+        await services.facts.merge([bees.guid, rosa.guid], text)
+    assert await valid(services) == [text]
+
+    await services.sessions.delete(secret.guid)
+    assert await valid(services) == [BEES]
+    await services.sessions.restore(secret.guid)
+    assert await valid(services) == [text]
+    await services.sessions.delete(secret.guid)
+    await services.trash.erase(await services.trash.list_items())
+    assert await known(services) == [BEES]
+
+
+async def test_the_older_fact_is_valid_while_the_newer_conversation_is_in_the_trash(services: AppServices):
+    await tell(services, BRAGA)
+    newer = await tell(services, "Tomas's sister Ana lives in Porto.")
+    assert await valid(services) == ["Tomas's sister Ana lives in Porto."]
+
+    await services.sessions.delete(newer.guid)
+    assert (await valid(services), await found(services)) == ([BRAGA], {BRAGA})
+    await services.sessions.restore(newer.guid)
+    assert await valid(services) == ["Tomas's sister Ana lives in Porto."]
+
+
+async def test_what_was_only_extended_or_said_again_is_not_called_outdated(services: AppServices):
+    first, said = await add_conversation(services, "Ana lives in Braga.")
+    await services.facts.learn(MIRA, [learnt_in(first, text=BRAGA, said=said, key="sister home")])
+    await tell(services, WITH_ROSA)
+    assert await services.fact_store.successors_of([said[0].id]) == {}
+
+    await tell(services, "Tomas's sister Ana lives in Porto.")
+
+    assert [fact.fact for fact in (await services.fact_store.successors_of([said[0].id])).values()] == [
+        "Tomas's sister Ana lives in Porto."
+    ]

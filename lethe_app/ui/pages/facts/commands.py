@@ -77,8 +77,10 @@ class FactEdits(QObject):
     def merge_facts(self, facts: Facts, text: str) -> None:
         """Merge several facts into one with the given text."""
 
-        async def redo_step() -> None:
-            self._select((await self._fact_service.merge([fact.guid for fact in facts], text)).guid)
+        async def redo_step() -> ExtractedFact:
+            merged = await self._fact_service.merge([fact.guid for fact in facts], text)
+            self._select(merged.guid)
+            return merged
 
         self._run_on_facts(self.tr("merging {n} facts").format(n=len(facts)), redo_step)
 
