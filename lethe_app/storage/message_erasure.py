@@ -12,8 +12,8 @@ from uuid import UUID
 from lethe_app.domain.clock import now
 from lethe_app.storage import redaction, trash
 from lethe_app.storage.chats import messages
+from lethe_app.storage.chats.archive_jobs import blank_session
 from lethe_app.storage.chats.receipts import COUNT_DELETION
-from lethe_app.storage.chats.session_row import queue_for_indexing, update_session_row
 from lethe_app.storage.memory import fact_validity
 from lethe_app.storage.row_mapping import json_text, select_by_values, utc_text
 
@@ -29,13 +29,6 @@ WHERE s.persona_id = ? AND substr(a.created, 1, 10) = ? AND substr(m.time, 1, 10
 ORDER BY a.message_id, a.position DESC
 """
 """Query: alternatives of that day of replies of other days."""
-BLANK_FIELDS = {
-    "title": "UPDATE memories SET name = '' WHERE guid = ?",
-    "summary": "UPDATE memories SET content = '' WHERE guid = ?",
-    "keywords": "UPDATE memories SET keywords_main = '[]' WHERE guid = ?",
-    "goals": "UPDATE sessions SET future_goals = '[]' WHERE guid = ?",
-}
-"""Statements that remove a part of a session that was made of its messages."""
 DELETE_DERIVED_MEMORIES = """
 DELETE FROM memories WHERE persona_id = ?1 AND category <> 'chat_session' AND (
     (made_by <> '' AND category <> 'reminder' AND substr(added, 1, 10) = ?2)
@@ -86,7 +79,7 @@ def erase_day(connection: sqlite3.Connection, persona_id: str, day: str) -> Eras
         sources = json.dumps([*(f"message:{id_}" for id_ in ids), *(f"session:{guid}" for guid in erased)])
         connection.execute(DELETE_DERIVED_MEMORIES, (persona_id, day, sources))
         for guid in changed:
-            _blank_session(connection, guid)
+            blank_session(connection, guid)
         _erase_records(connection, persona_id, day, [*ids, *sessions])
         _blank_recalls(connection, set(sessions))
     return ErasedDay(len(ids), tuple(map(UUID, changed)), tuple(map(UUID, erased)))
@@ -103,20 +96,9 @@ def erase_traces(connection: sqlite3.Connection, ids: Sequence[str]) -> list[UUI
         _erase_states(connection, persona_id)
     guids = [guid for _persona, guid in sessions]
     for guid in guids:
-        _blank_session(connection, guid)
+        blank_session(connection, guid)
     _blank_recalls(connection, set(guids))
     return [UUID(guid) for guid in guids]
-
-
-def _blank_session(connection: sqlite3.Connection, guid: str) -> None:
-    """Remove what was made of the messages of a session, except what the user wrote, and bring its row up to date."""
-    parts = dict(connection.execute("SELECT part, made_by FROM session_parts WHERE session_id = ?", (guid,)).fetchall())
-    for part, statement in BLANK_FIELDS.items():
-        if parts.get(part) != "user":
-            connection.execute(statement, (guid,))
-    connection.execute("DELETE FROM session_parts WHERE session_id = ? AND made_by <> 'user'", (guid,))
-    update_session_row(connection, guid)
-    queue_for_indexing(connection, guid)
 
 
 def _erase_records(connection: sqlite3.Connection, persona_id: str, day: str, ids: Sequence[str]) -> None:

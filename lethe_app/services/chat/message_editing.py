@@ -8,6 +8,7 @@ from lethe_app.domain.chat import Alternative, Message
 from lethe_app.errors import LetheError
 from lethe_app.services.prompting.cache_state import CacheState
 from lethe_app.services.prompting.prefixes import StablePrefixes
+from lethe_app.services.sessions.archive_queue import ArchiveQueue
 from lethe_app.services.sessions.languages import describe_text
 from lethe_app.services.sessions.service import SessionService
 from lethe_app.storage.chats.receipts import Receipts
@@ -24,14 +25,13 @@ class MessageEditing:
         stable_prefixes: StablePrefixes,
         cache_state: CacheState,
         receipts: Receipts,
+        archive_queue: ArchiveQueue,
     ) -> None:
         self._session_store = session_store
         self._sessions = sessions
         self._stable_prefixes = stable_prefixes
         self._cache_state = cache_state
-        self._receipts = receipts
-        self.show_alternative = session_store.set_shown
-        """Display another alternative."""
+        self._receipts, self._archive_queue = receipts, archive_queue
 
     async def edit(self, message_id: UUID, text: str) -> Message:
         """Change the text of the displayed alternative. Raise StorageError."""
@@ -48,6 +48,12 @@ class MessageEditing:
         """
         return await self._invalidate(await self._session_store.restore_shown(before))
 
+    async def show_alternative(self, message_id: UUID, position: int) -> Message:
+        """Display another alternative. Raise StorageError."""
+        message = await self._session_store.set_shown(message_id, position)
+        await self._archive_queue.follow_changed_lines(message.session_id)
+        return message
+
     async def delete(self, session_id: UUID, message_id: UUID) -> None:
         """Move a message to the trash, with the hidden messages directly above it. Raise LetheError if it is not in the
         session.
@@ -63,12 +69,14 @@ class MessageEditing:
         await self._drop_prefix_covering(session_id, message_id)
         await self._session_store.delete_message(*(entry.id for entry in outline[first : position + 1]))
         self._cache_state.forget_session(session_id)
+        await self._archive_queue.follow_changed_lines(session_id)
         self._sessions.changed.notify((await self._session_store.session(session_id)).persona_id)
 
     async def _invalidate(self, message: Message) -> Message:
         self._cache_state.forget_session(message.session_id)
         await self._drop_prefix_covering(message.session_id, message.id)
         await self._receipts.delete_prompts((await self._session_store.session(message.session_id)).persona_id)
+        await self._archive_queue.follow_changed_lines(message.session_id)
         return message
 
     async def _drop_prefix_covering(self, session_id: UUID, message_id: UUID) -> None:

@@ -116,7 +116,7 @@ class Days:
             )
             await self._notebooks.delete_day(name, day)
             for guid in erased.changed_sessions:
-                await self._session_editing.remake_parts(guid)  # of what is left
+                await self._archive_queue.follow_changed_lines(guid, at_once=True)
             await self._archive_queue.renew(name)
         await self._erasure.finish(names)
         return count

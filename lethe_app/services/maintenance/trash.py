@@ -156,7 +156,7 @@ class Trash:
         """
         records = [item for item in items if item.kind not in FILE_KINDS]
         for session in await self._records.erase(records):
-            await self._session_editing.remake_parts(session)
+            await self._session_editing.follow_changed_lines(session, at_once=True)
         for persona_id in {item.persona_id for item in records if item.kind is TrashKind.CONVERSATION}:
             await self._facts.renew(persona_id)  # facts that the deleted ones had superseded are valid again
         for owner in await self._files.erase([item for item in items if item.kind in FILE_KINDS]):

@@ -101,6 +101,15 @@ class ArchiveQueue:
         """
         return await self._queue_session(session_id, archive=False, at_once=True, parts=parts)
 
+    async def follow_changed_lines(self, session_id: UUID, *, at_once: bool = False) -> None:
+        """Remove what was made of a session after lines of it were deleted, restored or changed, if it was archived, and queue it
+        to be made again; with `at_once`, by rules before this returns. What the user wrote remains.
+        """
+        if (await self._session_store.session(session_id)).archived:
+            await self._archive_jobs.blank(session_id)
+            await self._queue_session(session_id, archive=False, at_once=at_once)
+            await self.renew((await self._session_store.session(session_id)).persona_id)
+
     async def is_pending(self, session_id: UUID) -> bool:
         """Return whether rules or the loaded model can make a pending part of this session now. False while paused."""
         return self.background.is_running and any(

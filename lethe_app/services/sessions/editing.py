@@ -72,6 +72,7 @@ class SessionEditing:
         self._stable_prefixes, self._cache_state = stable_prefixes, cache_state
         self.part_of = self._archive_jobs.part_of
         """Return the present value of a part, for undo with `restore_part`."""
+        self.follow_changed_lines = archive_queue.follow_changed_lines
 
     def add_reply_stopper(self, stop_reply: Callable[[UUID], Awaitable[None]]) -> None:
         """Let `stop_reply` end the generation of a reply in a session that is about to change."""
@@ -122,14 +123,9 @@ class SessionEditing:
         more.
         """
         await self._session_store.restore_message(*map(UUID, await self._trash.ids_with_hidden_notes(str(guid))))
-        await self.invalidate([(await self._session_store.message(guid)).session_id])
-
-    async def remake_parts(self, guid: UUID) -> None:
-        """Make the parts of a session again after messages of it were erased, if it was archived. What the user wrote
-        remains.
-        """
-        if (await self._session_store.session(guid)).archived:
-            await self._archive_queue.update(guid)
+        session = (await self._session_store.message(guid)).session_id
+        await self.invalidate([session])
+        await self._archive_queue.follow_changed_lines(session)
 
     async def insert(self, guid: UUID, text: str, *, by_user: bool, above: UUID | None) -> Message:
         """Insert a message by the user or the persona above another message, or at the end."""

@@ -10,6 +10,7 @@ from lethe_app.domain.changes import PartValue
 from lethe_app.domain.chat import ChatSession, PartRecord, SessionPart
 from lethe_app.domain.facts import MadeBy
 from lethe_app.storage.chats.branches import branch_state
+from lethe_app.storage.chats.session_row import queue_for_indexing, update_session_row
 from lethe_app.storage.database import Store, in_transaction
 from lethe_app.storage.row_mapping import MEMORY_COLUMNS, RecordTable, column_values, select_dicts, storable_text, update
 
@@ -28,6 +29,13 @@ VALUE_COLUMNS: dict[SessionPart, dict[str, tuple[str, ...]]] = {
     SessionPart.ROLEPLAY: {"sessions": ("is_roleplay",)},
 }
 """Columns of each archive part by table; facts have a table of their own."""
+BLANK_FIELDS = {
+    "title": "UPDATE memories SET name = '' WHERE guid = ?",
+    "summary": "UPDATE memories SET content = '' WHERE guid = ?",
+    "keywords": "UPDATE memories SET keywords_main = '[]' WHERE guid = ?",
+    "goals": "UPDATE sessions SET future_goals = '[]' WHERE guid = ?",
+}
+"""Statements that remove a part of a session that was made of its messages."""
 RELEASE_PART = """
 UPDATE session_parts SET made_by = 'rules', maker = '', state = 'pending', tries = 0, trouble = ''
 WHERE session_id = ? AND part = ? AND made_by = 'user'
@@ -64,6 +72,11 @@ class ArchiveJobs(Store):
             connection.execute(
                 "UPDATE session_parts SET made_by = 'rules', maker = '' WHERE session_id = ? AND made_by = 'model'", (guid,)
             )
+
+    @in_transaction
+    def blank(self, connection: sqlite3.Connection, session_id: UUID) -> None:
+        """Remove what was made of the messages of a session, except what the user wrote."""
+        blank_session(connection, str(session_id))
 
     @in_transaction
     def parts_of(self, connection: sqlite3.Connection, session_id: UUID) -> dict[SessionPart, PartRecord]:
@@ -145,3 +158,14 @@ class ArchiveJobs(Store):
     def release_part(self, connection: sqlite3.Connection, session: UUID, part: SessionPart) -> None:
         """Allow a part written by the user to be overwritten, and queue it."""
         connection.execute(RELEASE_PART, (str(session), part.value))
+
+
+def blank_session(connection: sqlite3.Connection, guid: str) -> None:
+    """Remove what was made of the messages of a session, except what the user wrote, and bring its row up to date."""
+    parts = dict(connection.execute("SELECT part, made_by FROM session_parts WHERE session_id = ?", (guid,)).fetchall())
+    for part, statement in BLANK_FIELDS.items():
+        if parts.get(part) != "user":
+            connection.execute(statement, (guid,))
+    connection.execute("DELETE FROM session_parts WHERE session_id = ? AND made_by <> 'user'", (guid,))
+    update_session_row(connection, guid)
+    queue_for_indexing(connection, guid)

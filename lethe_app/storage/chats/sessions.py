@@ -15,6 +15,7 @@ from lethe_app.storage.chats.messages import TurnPosition
 from lethe_app.storage.chats.receipts import ReplyReceipt
 from lethe_app.storage.chats.session_row import insert_session
 from lethe_app.storage.database import Database, Store, in_transaction
+from lethe_app.storage.memory import fact_validity
 from lethe_app.storage.row_mapping import (
     MEMORY_COLUMNS,
     SESSION_COLUMNS,
@@ -256,20 +257,22 @@ class SessionStore(Store):
         message = messages.load_message(connection, str(message_id))
         edited = message.current.model_copy(update=changes)
         messages.replace_alternative(connection, str(message_id), message.shown, edited)
-        return messages.load_message(connection, str(message_id))
+        return _follow_text(connection, message)
 
     @in_transaction
     def restore_shown(self, connection: sqlite3.Connection, before: Message) -> Message:
         """Restore the text of the alternative displayed in `before`, and display it."""
+        edited = messages.load_message(connection, str(before.id))
         messages.show_alternative(connection, str(before.id), before.shown)
         messages.replace_alternative(connection, str(before.id), before.shown, before.current)
-        return messages.load_message(connection, str(before.id))
+        return _follow_text(connection, edited)
 
     @in_transaction
     def set_shown(self, connection: sqlite3.Connection, message_id: UUID, position: int) -> Message:
         """Display the alternative at a position and return the message. Raise StorageError if there is none."""
+        before = messages.load_message(connection, str(message_id))
         messages.show_alternative(connection, str(message_id), position)
-        return messages.load_message(connection, str(message_id))
+        return _follow_text(connection, before)
 
     @in_transaction
     def replace_alternative(
@@ -330,6 +333,14 @@ class SessionStore(Store):
         """Return the last `count` messages of the displayed branch, oldest first; with `before`, those above that message."""
         above = str(before) if before else None
         return messages.load(connection, branches.newest_message_ids(connection, str(session_id), count, above))
+
+
+def _follow_text(connection: sqlite3.Connection, before: Message) -> Message:
+    """Return a message whose displayed text may have changed, after the facts taken from it followed."""
+    after = messages.load_message(connection, str(before.id))
+    if after.current.content != before.current.content:
+        fact_validity.follow_text(connection, str(before.id), before.current.content, after.current.content)
+    return after
 
 
 def load_recallable(connection: sqlite3.Connection, persona_id: str) -> list[ChatSession]:

@@ -1,12 +1,13 @@
 """Decide which facts are known and which are superseded, from what is left of the messages they were taken from.
 
-A fact states words of certain messages. It is dormant while none of them is left, because they were deleted or say something
-else now; a fact merged from several is dormant while one of their messages is missing. A fact that a dormant one superseded is
-valid again until that one returns.
+The messages of one conversation that state a fact belong together, as a statement and the answer that confirms it; one
+conversation is enough. A fact is dormant while in each of them a message is deleted or says something else now, and one merged
+from several while any of their messages is. A fact that a dormant one superseded is valid again until that one returns.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sqlite3
 from collections.abc import Collection
@@ -14,15 +15,17 @@ from uuid import UUID
 
 from lethe_app.storage.row_mapping import json_list
 
-_MESSAGE = """
-EXISTS (SELECT 1 FROM json_each(facts.source_messages) s
-    JOIN messages m ON m.id = s.value JOIN memories c ON c.guid = m.session_id
-    WHERE {} (m.deleted_at IS NULL AND c.deleted_at IS NULL))
+_SOURCES = """
+(SELECT value AS id, 1 AS says_it FROM json_each(facts.source_messages)
+    UNION ALL SELECT value ->> 0, 0 FROM json_each(facts.lapsed_sources)) s
+JOIN messages m USING (id) JOIN memories c ON c.guid = m.session_id
 """
+_STATES = "(s.says_it AND m.deleted_at IS NULL AND c.deleted_at IS NULL)"
+_IS_LEFT = f"EXISTS (SELECT 1 FROM {_SOURCES} GROUP BY m.session_id HAVING min({_STATES}))"
+_IS_GONE = f"EXISTS (SELECT 1 FROM {_SOURCES} WHERE NOT {_STATES})"
 _MEMORY = """
 EXISTS (SELECT 1 FROM json_each(facts.source_memories) s JOIN memories c ON c.guid = s.value WHERE c.deleted_at IS {} NULL)
 """
-_IS_LEFT, _IS_GONE = _MESSAGE.format(""), f"(lapsed_sources <> '[]' OR {_MESSAGE.format('NOT')})"
 _IS_MERGED = "EXISTS (SELECT 1 FROM facts part WHERE part.superseded_by = facts.guid AND part.superseded_because = 'merged')"
 _IS_DORMANT = f"""
 (pinned = 0 AND (
@@ -82,11 +85,16 @@ def erase_unsupported(connection: sqlite3.Connection, persona_id: str, erased: C
         OR EXISTS (SELECT 1 FROM json_each(lapsed_sources) s JOIN json_each(?2) e ON e.value = s.value ->> 0))
     """
     rows = connection.execute(query, (persona_id, json_list(erased))).fetchall()
+    within = """
+    SELECT id FROM messages WHERE session_id IN (
+        SELECT session_id FROM messages WHERE id IN (SELECT value FROM json_each(?)))
+    """
+    gone = {id_ for (id_,) in connection.execute(within, (json_list(erased),))}.union(erased)
     for guid, *lists, is_by_user, is_merged in rows:
         messages, memories, lapsed = map(json.loads, lists)
-        kept = [source for source in messages if source not in erased]
-        kept_memories = [source for source in memories if source not in erased]
-        kept_lapsed = [source for source in lapsed if source[0] not in erased]
+        kept = [source for source in messages if source not in gone]
+        kept_memories = [source for source in memories if source not in gone]
+        kept_lapsed = [source for source in lapsed if source[0] not in gone]
         is_unsupported = not kept and not kept_lapsed if messages or lapsed else not kept_memories
         if (is_unsupported and not is_by_user) or (is_merged and len(kept) < len(messages)):
             erase_fact(connection, guid)
@@ -102,22 +110,25 @@ def erase_fact(connection: sqlite3.Connection, guid: str) -> None:
     connection.execute("DELETE FROM facts WHERE guid = ?", (guid,))
 
 
-def move_changed_source(connection: sqlite3.Connection, message_id: str, old_digest: str, new_digest: str) -> None:
+def follow_text(connection: sqlite3.Connection, message_id: str, old_text: str, new_text: str) -> None:
     """Note that a message has another text: facts taken from the old one lose it as a source, and those taken from a text that
     it has again get it back.
     """
     query = """
-    SELECT guid, source_messages, lapsed_sources FROM facts
-    WHERE EXISTS (SELECT 1 FROM json_each(source_messages) WHERE value = ?1)
-        OR EXISTS (SELECT 1 FROM json_each(lapsed_sources) WHERE value ->> 0 = ?1)
+    SELECT persona_id, guid, source_messages, lapsed_sources FROM facts
+    WHERE persona_id = (SELECT s.persona_id FROM messages m JOIN sessions s ON s.guid = m.session_id WHERE m.id = ?1)
+    AND (EXISTS (SELECT 1 FROM json_each(source_messages) WHERE value = ?1)
+        OR EXISTS (SELECT 1 FROM json_each(lapsed_sources) WHERE value ->> 0 = ?1))
     """
-    for guid, *lists in connection.execute(query, (message_id,)).fetchall():
+    old_source, new_source = ([message_id, hashlib.sha256(text.encode()).hexdigest()] for text in (old_text, new_text))
+    for persona_id, guid, *lists in connection.execute(query, (message_id,)).fetchall():
         sources, lapsed = map(json.loads, lists)
         if message_id in sources:
             sources.remove(message_id)
-            lapsed.append([message_id, old_digest])
-        if [message_id, new_digest] in lapsed:
-            lapsed.remove([message_id, new_digest])
+            lapsed.append(old_source)
+        if new_source in lapsed:
+            lapsed.remove(new_source)
             sources.append(message_id)
         values = (json.dumps(sources), json.dumps(lapsed), guid)
         connection.execute("UPDATE facts SET source_messages = ?, lapsed_sources = ? WHERE guid = ?", values)
+        update_validity(connection, persona_id)
