@@ -5,7 +5,10 @@ Who decides: `updates` and `merge` beside it for what is newly said, the fact se
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Iterable
 from typing import Any
+from uuid import UUID
 
 from lethe_app.domain.changes import union_of
 from lethe_app.domain.facts import ExtractedFact, SupersededBecause
@@ -35,6 +38,19 @@ def supersede(old: ExtractedFact, successor: ExtractedFact, reason: SupersededBe
         }
     superseded = {"superseded": True, "superseded_by": successor.guid, "superseded_because": reason}
     return old.model_copy(update=superseded), successor.model_copy(update=changes) if changes else successor
+
+
+def find_contained(guid: UUID, facts: Iterable[ExtractedFact]) -> list[ExtractedFact]:
+    """Return a fact with all those that it says better, extends or was merged from, directly or in turn."""
+    by_guid = {fact.guid: fact for fact in facts}
+    parts = defaultdict[UUID | None, list[UUID]](list)
+    for fact in by_guid.values():
+        if fact.superseded and fact.superseded_because in {*STILL_HOLDS, SupersededBecause.MERGED}:
+            parts[fact.superseded_by].append(fact.guid)
+    found = [guid]
+    for each in found:
+        found += parts.pop(each, [])
+    return [by_guid[each] for each in found if each in by_guid]
 
 
 def unite_sources(*facts: ExtractedFact) -> dict[str, Any]:

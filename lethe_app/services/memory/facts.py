@@ -19,7 +19,7 @@ from lethe_app.brain.facts.comparison import (
     restates,
     reword_fact,
 )
-from lethe_app.brain.facts.superseding import VALID, supersede
+from lethe_app.brain.facts.superseding import VALID, find_contained, supersede
 from lethe_app.brain.facts.updates import FactWithdrawal, replace_outdated
 from lethe_app.brain.text.fingerprint import fingerprint_digest
 from lethe_app.domain.clock import now
@@ -213,12 +213,17 @@ class FactService:
             await self._key_moments.restore_stating(persona_id, [deleted_fact] if deleted_fact is not None else [])
 
     async def forget_fact(self, guid: UUID) -> None:
-        """Move the fact to the trash, and prevent it from being learnt from the same messages again."""
+        """Move the fact to the trash with those of which it says the same or more, and prevent them from being learnt from the
+        same messages again.
+        """
         persona_id = await self._fact_store.owner_of(guid)
         async with self._user_change(persona_id):
-            fact = await self._fact_store.get(guid)
-            await self._fact_store.forget_facts(persona_id, [guid], [facts_merge.build_tombstone(fact)])
-            await self._key_moments.delete_stating(persona_id, fact)
+            await self._fact_store.get(guid)
+            facts = find_contained(guid, await self._fact_store.undeleted_facts_of(persona_id))
+            tombstones = [facts_merge.build_tombstone(fact) for fact in facts]
+            await self._fact_store.forget_facts(persona_id, [fact.guid for fact in facts], tombstones)
+            for fact in facts:
+                await self._key_moments.delete_stating(persona_id, fact)
 
     async def merge(self, guids: Sequence[UUID], text: str) -> ExtractedFact:
         """Replace several facts by one in the user's words, with the earliest first mention, and the counts and sources of

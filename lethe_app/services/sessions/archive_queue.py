@@ -102,8 +102,8 @@ class ArchiveQueue:
         return await self._queue_session(session_id, archive=False, at_once=True, parts=parts)
 
     async def follow_changed_lines(self, session_id: UUID, *, at_once: bool = False) -> None:
-        """Remove what was made of a session after lines of it were deleted, restored or changed, if it was archived, and queue it
-        to be made again; with `at_once`, by rules before this returns. What the user wrote remains.
+        """Remove what was made of a session after lines of it were deleted, restored or changed, if it was archived, and queue
+        it to be made again; with `at_once`, by rules before this returns. What the user wrote remains.
         """
         if (await self._session_store.session(session_id)).archived:
             await self._archive_jobs.blank(session_id)

@@ -265,3 +265,13 @@ async def test_what_was_only_extended_or_said_again_is_not_called_outdated(servi
     assert [fact.fact for fact in (await services.fact_store.successors_of([said[0].id])).values()] == [
         "Tomas's sister Ana lives in Porto."
     ]
+
+
+async def test_forgetting_a_fact_forgets_what_it_only_extends(services: AppServices):
+    await tell(services, BRAGA)
+    await tell(services, WITH_ROSA)
+    fact = next(fact for fact in await services.facts.facts_of(MIRA) if not fact.superseded)
+
+    await services.facts.forget_fact(fact.guid)
+
+    assert (await known(services), await found(services)) == ([], set())
