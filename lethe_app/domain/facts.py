@@ -59,6 +59,10 @@ class SupersededBecause(StrEnum):
     """The user restored the other in its place."""
 
 
+STILL_HOLDS = frozenset({SupersededBecause.EXTENDED, SupersededBecause.REPEATED, SupersededBecause.REWORDED})
+"""Reasons for which a fact is superseded although what it states still holds."""
+
+
 class ExtractedFact(BaseModel, extra="forbid", validate_assignment=True):
     """One lasting fact in the third person that names its subject, such as “Tomas is allergic to peanuts.”"""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Sequence
 
@@ -29,33 +28,16 @@ def purge(connection: sqlite3.Connection, before: str) -> int:
 
 def erase_memories(connection: sqlite3.Connection, guids: list[str]) -> None:
     """Erase those of these memories and sessions that are in the trash; with a session, the facts that only it states."""
-    query = """
-    SELECT m.guid, m.persona_id, (SELECT json_group_array(id) FROM messages WHERE session_id = m.guid) FROM memories m
-    WHERE m.deleted_at IS NOT NULL AND m.guid IN (SELECT value FROM json_each(?))
-    """
-    erased: dict[str, set[str]] = {}
-    for guid, persona_id, messages_json in connection.execute(query, (json_list(guids),)).fetchall():
-        erased.setdefault(persona_id, set()).update((guid, *json.loads(messages_json)))
-    for persona_id, ids in erased.items():
-        fact_validity.erase_unsupported(connection, persona_id, ids)
-    # With a session, the foreign keys delete its messages, alternatives, jobs, state, receipts and prompts.
     in_trash = "deleted_at IS NOT NULL AND guid IN (SELECT value FROM json_each(?))"
+    rows = connection.execute(f"SELECT guid FROM memories WHERE {in_trash}", (json_list(guids),)).fetchall()
+    fact_validity.erase_unsupported(connection, [guid for (guid,) in rows])
+    # With a session, the foreign keys delete its messages, alternatives, jobs, state, receipts and prompts.
     connection.execute(f"DELETE FROM memories WHERE {in_trash}", (json_list(guids),))
-    for persona_id in erased:
-        fact_validity.update_validity(connection, persona_id)
 
 
 def erase_messages(connection: sqlite3.Connection, ids: list[str]) -> None:
     """Erase messages for good, with the facts that only they state; their children become those of their parents."""
-    query = """
-    SELECT s.persona_id, m.id FROM messages m JOIN sessions s ON s.guid = m.session_id
-    WHERE m.id IN (SELECT value FROM json_each(?))
-    """
-    by_persona: dict[str, set[str]] = {}
-    for persona_id, id_ in connection.execute(query, (json_list(ids),)).fetchall():
-        by_persona.setdefault(persona_id, set()).add(id_)
-    for persona_id, erased in by_persona.items():
-        fact_validity.erase_unsupported(connection, persona_id, erased)
+    fact_validity.erase_unsupported(connection, ids)
     for id_ in ids:
         (parent,) = connection.execute("SELECT parent_id FROM messages WHERE id = ?", (id_,)).fetchone()
         connection.execute("UPDATE messages SET parent_id = ? WHERE parent_id = ?", (parent, id_))
@@ -64,8 +46,6 @@ def erase_messages(connection: sqlite3.Connection, ids: list[str]) -> None:
             (parent, id_, id_),
         )
         connection.execute("DELETE FROM messages WHERE id = ?", (id_,))
-    for persona_id in by_persona:
-        fact_validity.update_validity(connection, persona_id)
 
 
 def mark_sessions(connection: sqlite3.Connection, guids: Sequence[str], is_deleted: bool) -> None:
@@ -79,7 +59,7 @@ def mark_sessions(connection: sqlite3.Connection, guids: Sequence[str], is_delet
         if not count:
             reason = "This conversation no longer exists." if is_deleted else "This conversation is no longer in the Trash."
             raise StorageError(reason)
-    fact_validity.update_validity_by_sessions(connection, guids)
+    fact_validity.follow_sessions(connection, guids)
 
 
 def mark_messages(connection: sqlite3.Connection, ids: Sequence[str], is_deleted: bool) -> None:
@@ -95,4 +75,4 @@ def mark_messages(connection: sqlite3.Connection, ids: Sequence[str], is_deleted
         sessions.add(row[0])
     for session_id in sessions:
         messages.update_message_count(connection, session_id)
-    fact_validity.update_validity_by_sessions(connection, sessions)
+    fact_validity.follow_sessions(connection, sessions)

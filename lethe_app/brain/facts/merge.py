@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 from uuid import UUID, uuid4
 
-from lethe_app.brain.facts.superseding import STILL_HOLDS, VALID, supersede, unite_sources
+from lethe_app.brain.facts.superseding import VALID, supersede, unite_sources
 from lethe_app.brain.text.fingerprint import compute_fingerprint, fingerprint_digest
-from lethe_app.domain.facts import ExtractedFact, FactKind, MadeBy, SupersededBecause, Tombstone, find_current_fact
+from lethe_app.domain.facts import STILL_HOLDS, ExtractedFact, FactKind, MadeBy, SupersededBecause, Tombstone, find_current_fact
 from lethe_app.retrieval.fact_relation import FactRelation
 
 _AUTHOR_PRECEDENCE = {MadeBy.RULES: 0, MadeBy.MODEL: 1, MadeBy.USER: 2}

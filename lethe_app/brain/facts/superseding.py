@@ -11,10 +11,8 @@ from typing import Any
 from uuid import UUID
 
 from lethe_app.domain.changes import union_of
-from lethe_app.domain.facts import ExtractedFact, SupersededBecause
+from lethe_app.domain.facts import STILL_HOLDS, ExtractedFact, SupersededBecause
 
-STILL_HOLDS = frozenset({SupersededBecause.EXTENDED, SupersededBecause.REPEATED, SupersededBecause.REWORDED})
-"""Reasons for which a fact is superseded although what it states still holds."""
 VALID = {"superseded": False, "superseded_by": None, "superseded_because": None}
 """Values of the fields of a fact that is valid (again)."""
 

@@ -17,9 +17,9 @@ from lethe_app.brain.facts.comparison import (
     states_change,
 )
 from lethe_app.brain.facts.merge import can_be_superseded
-from lethe_app.brain.facts.superseding import STILL_HOLDS, supersede
+from lethe_app.brain.facts.superseding import supersede
 from lethe_app.brain.text.fingerprint import content_words, fingerprint_digest
-from lethe_app.domain.facts import ExtractedFact, FactKind, MadeBy, SupersededBecause
+from lethe_app.domain.facts import STILL_HOLDS, ExtractedFact, FactKind, MadeBy, SupersededBecause
 
 FactReplacement = tuple[ExtractedFact, ExtractedFact]
 """Superseded fact, and the fact that superseded it."""

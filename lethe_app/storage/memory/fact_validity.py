@@ -11,7 +11,6 @@ import hashlib
 import json
 import sqlite3
 from collections.abc import Collection
-from uuid import UUID
 
 from lethe_app.storage.row_mapping import json_list
 
@@ -34,16 +33,27 @@ _IS_DORMANT = f"""
         AND ({_IS_GONE} OR ({_MEMORY.format("NOT")} AND NOT {_MEMORY.format("")})))))
 """
 """Condition: sources of the fact are missing, and none that is left states it. Without messages its sessions decide."""
-_UPDATE_DORMANT = f"UPDATE facts SET dormant = 1 - dormant WHERE {{}} AND dormant <> {_IS_DORMANT}"
+_UPDATE_DORMANT = f"""
+UPDATE facts SET dormant = 1 - dormant WHERE guid IN (SELECT value FROM json_each(?)) AND dormant <> {_IS_DORMANT}
+"""
 _UPDATE_SUPERSEDED = """
-UPDATE facts SET superseded = 1 - superseded WHERE {} AND superseded_by IS NOT NULL AND superseded = EXISTS (
+WITH RECURSIVE concerned (guid) AS (
+    SELECT value FROM json_each(?) UNION SELECT f.guid FROM facts f JOIN concerned c ON f.superseded_by = c.guid)
+UPDATE facts SET superseded = 1 - superseded
+WHERE guid IN (SELECT guid FROM concerned) AND superseded_by IS NOT NULL AND superseded = EXISTS (
     WITH RECURSIVE successors (guid) AS (
         SELECT facts.superseded_by
         UNION SELECT f.superseded_by FROM successors JOIN facts f USING (guid)
         WHERE f.dormant = 1 AND f.superseded_by IS NOT NULL)
     SELECT 1 FROM successors JOIN facts f USING (guid) WHERE f.dormant = 1 AND f.superseded_by IS NULL)
 """
-"""Statement: a fact is valid again if all of its successors in turn are dormant."""
+"""Statement: of these facts and all they superseded, one is valid again if all of its successors in turn are dormant."""
+_FACTS_OF_SESSIONS = """
+SELECT DISTINCT facts.guid FROM facts, json_each(facts.source_messages) s JOIN messages m ON m.id = s.value
+WHERE m.session_id IN (SELECT value FROM json_each(?1))
+UNION SELECT facts.guid FROM facts, json_each(facts.source_memories) s WHERE s.value IN (SELECT value FROM json_each(?1))
+UNION SELECT guid FROM facts WHERE lapsed_sources <> '[]'
+"""
 REPLACE_SUCCESSOR = """
 UPDATE facts SET (superseded, superseded_by, superseded_because) =
     (SELECT superseded, superseded_by, superseded_because FROM facts WHERE guid = :guid)
@@ -52,56 +62,53 @@ WHERE superseded_by = :guid
 """Statement before a fact is erased: facts it superseded become valid again, or superseded by its own successor."""
 
 
-def update_validity(connection: sqlite3.Connection, persona_id: str) -> None:
-    """Decide for all facts of a persona whether they are dormant or superseded, after sources were deleted or restored."""
-    for statement in (_UPDATE_DORMANT, _UPDATE_SUPERSEDED):
-        connection.execute(statement.format("persona_id = ?"), (persona_id,))
+def update_validity(connection: sqlite3.Connection, guids: Collection[object]) -> None:
+    """Decide whether these facts are dormant, and whether they and those they superseded are superseded."""
+    changed = json_list(guids)
+    connection.execute(_UPDATE_DORMANT, (changed,))
+    connection.execute(_UPDATE_SUPERSEDED, (changed,))
 
 
-def update_validity_of(connection: sqlite3.Connection, guids: Collection[UUID]) -> None:
-    """Decide the same for facts that were stored, and for those they superseded."""
-    stored = json_list(guids)
-    connection.execute(_UPDATE_DORMANT.format("guid IN (SELECT value FROM json_each(?))"), (stored,))
-    connection.execute(_UPDATE_SUPERSEDED.format("guid IN (SELECT value FROM json_each(?))"), (stored,))
-    connection.execute(_UPDATE_SUPERSEDED.format("superseded_by IN (SELECT value FROM json_each(?))"), (stored,))
+def follow_sessions(connection: sqlite3.Connection, sessions: Collection[object]) -> None:
+    """Decide the same for the facts of sessions which were deleted or restored, or messages of which were."""
+    update_validity(connection, [guid for (guid,) in connection.execute(_FACTS_OF_SESSIONS, (json_list(sessions),))])
 
 
-def update_validity_by_sessions(connection: sqlite3.Connection, sessions: Collection[str]) -> None:
-    """Decide the same for all facts of the personas of these sessions."""
-    query = "SELECT DISTINCT persona_id FROM sessions WHERE guid IN (SELECT value FROM json_each(?))"
-    for (persona_id,) in connection.execute(query, (json_list(sessions),)).fetchall():
-        update_validity(connection, persona_id)
-
-
-def erase_unsupported(connection: sqlite3.Connection, persona_id: str, erased: Collection[str]) -> None:
-    """Erase the facts of a persona that nothing states any more once these messages, sessions and memories are erased; the
-    others lose them as sources. What the user wrote or pinned remains, unless it was merged from what is erased.
+def erase_unsupported(connection: sqlite3.Connection, erased: Collection[str]) -> None:
+    """Erase the facts that nothing states any more once these messages, sessions and memories are erased; the others lose them
+    as sources. What the user wrote or pinned remains, unless it was merged from what is erased.
     """
+    within = """
+    SELECT id, session_id FROM messages WHERE session_id IN (
+        SELECT session_id FROM messages WHERE id IN (SELECT value FROM json_each(?1)) UNION SELECT value FROM json_each(?1))
+    """
+    session_of = dict(connection.execute(within, (json_list(erased),)).fetchall())
+    gone = {*erased, *(id_ for id_, session in session_of.items() if session in erased)}
     query = f"""
     SELECT guid, source_messages, source_memories, lapsed_sources,
         pinned OR (made_by = 'user' AND superseded = 0), {_IS_MERGED} FROM facts
-    WHERE persona_id = ? AND (EXISTS (SELECT 1 FROM json_each(source_messages) s JOIN json_each(?2) e USING (value))
-        OR EXISTS (SELECT 1 FROM json_each(source_memories) s JOIN json_each(?2) e USING (value))
-        OR EXISTS (SELECT 1 FROM json_each(lapsed_sources) s JOIN json_each(?2) e ON e.value = s.value ->> 0))
+    WHERE guid IN ({_FACTS_OF_SESSIONS})
     """
-    rows = connection.execute(query, (persona_id, json_list(erased))).fetchall()
-    within = """
-    SELECT id FROM messages WHERE session_id IN (
-        SELECT session_id FROM messages WHERE id IN (SELECT value FROM json_each(?)))
-    """
-    gone = {id_ for (id_,) in connection.execute(within, (json_list(erased),))}.union(erased)
-    for guid, *lists, is_by_user, is_merged in rows:
-        messages, memories, lapsed = map(json.loads, lists)
-        kept = [source for source in messages if source not in gone]
-        kept_memories = [source for source in memories if source not in gone]
-        kept_lapsed = [source for source in lapsed if source[0] not in gone]
-        is_unsupported = not kept and not kept_lapsed if messages or lapsed else not kept_memories
-        if (is_unsupported and not is_by_user) or (is_merged and len(kept) < len(messages)):
+    remaining = []
+    sessions = json_list({*erased, *session_of.values()})
+    for guid, *lists, is_by_user, is_merged in connection.execute(query, (sessions,)).fetchall():
+        before = said, memories, lapsed = [json.loads(value) for value in lists]
+        incomplete = {session_of.get(id_) for id_ in (*said, *(id_ for id_, _digest in lapsed)) if id_ in gone}
+        after = [
+            [id_ for id_ in said if id_ not in gone and session_of.get(id_, id_) not in incomplete],
+            [guid for guid in memories if guid not in gone],
+            [source for source in lapsed if source[0] not in gone and session_of.get(source[0], "") not in incomplete],
+        ]
+        is_unsupported = not after[0] and not after[2] if said or lapsed else not after[1]
+        if before == after:
+            continue
+        if (is_unsupported and not is_by_user) or (is_merged and after[0] != said):
             erase_fact(connection, guid)
         else:
-            values = (json.dumps(kept), json.dumps(kept_memories), json.dumps(kept_lapsed), guid)
             update = "UPDATE facts SET source_messages = ?, source_memories = ?, lapsed_sources = ? WHERE guid = ?"
-            connection.execute(update, values)
+            connection.execute(update, (*map(json.dumps, after), guid))
+            remaining.append(guid)
+    update_validity(connection, remaining)
 
 
 def erase_fact(connection: sqlite3.Connection, guid: str) -> None:
@@ -114,14 +121,10 @@ def follow_text(connection: sqlite3.Connection, message_id: str, old_text: str, 
     """Note that a message has another text: facts taken from the old one lose it as a source, and those taken from a text that
     it has again get it back.
     """
-    query = """
-    SELECT persona_id, guid, source_messages, lapsed_sources FROM facts
-    WHERE persona_id = (SELECT s.persona_id FROM messages m JOIN sessions s ON s.guid = m.session_id WHERE m.id = ?1)
-    AND (EXISTS (SELECT 1 FROM json_each(source_messages) WHERE value = ?1)
-        OR EXISTS (SELECT 1 FROM json_each(lapsed_sources) WHERE value ->> 0 = ?1))
-    """
+    query = "SELECT guid, source_messages, lapsed_sources FROM facts WHERE instr(source_messages || lapsed_sources, ?)"
+    rows = connection.execute(query, (message_id,)).fetchall()
     old_source, new_source = ([message_id, hashlib.sha256(text.encode()).hexdigest()] for text in (old_text, new_text))
-    for persona_id, guid, *lists in connection.execute(query, (message_id,)).fetchall():
+    for guid, *lists in rows:
         sources, lapsed = map(json.loads, lists)
         if message_id in sources:
             sources.remove(message_id)
@@ -131,4 +134,4 @@ def follow_text(connection: sqlite3.Connection, message_id: str, old_text: str, 
             sources.append(message_id)
         values = (json.dumps(sources), json.dumps(lapsed), guid)
         connection.execute("UPDATE facts SET source_messages = ?, lapsed_sources = ? WHERE guid = ?", values)
-        update_validity(connection, persona_id)
+    update_validity(connection, [guid for guid, *_lists in rows])

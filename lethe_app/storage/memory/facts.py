@@ -53,7 +53,7 @@ class FactStore(Store):
     def save_facts(self, connection: sqlite3.Connection, persona_id: str, *facts: ExtractedFact) -> None:
         """Insert facts, or replace those with a known guid; all or none."""
         FACTS.save(connection, *facts, persona_id=persona_id)
-        fact_validity.update_validity_of(connection, [fact.guid for fact in facts])
+        fact_validity.update_validity(connection, [fact.guid for fact in facts])
 
     @in_transaction
     def get(self, connection: sqlite3.Connection, guid: UUID) -> ExtractedFact:
@@ -117,7 +117,6 @@ class FactStore(Store):
         """Delete facts for good; facts they superseded become valid again, and the same facts may be learnt again."""
         for guid in guids:
             fact_validity.erase_fact(connection, str(guid))
-        fact_validity.update_validity(connection, persona_id)
 
     @in_transaction
     def restore_fact(self, connection: sqlite3.Connection, persona_id: str, guid: UUID, digest: str) -> None:

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from PySide6.QtCore import QCoreApplication, QLocale
 
-from lethe_app.domain.facts import ExtractedFact, FactKind, MadeBy
+from lethe_app.domain.facts import STILL_HOLDS, ExtractedFact, FactKind, MadeBy
 from lethe_app.services.search.fact_lists import calculate_weight, name_subject
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.labels.dates import format_date
@@ -62,7 +62,7 @@ def build_views(core: Set[UUID]) -> ChipFilter[ExtractedFact]:
             Chip(
                 "replaced",
                 tr("Replaced"),
-                lambda fact: fact.superseded,
+                lambda fact: fact.superseded and fact.superseded_because not in STILL_HOLDS,
                 tr("Show what newer facts have replaced"),
                 tr("No fact has been replaced by a newer one yet."),
             ),
