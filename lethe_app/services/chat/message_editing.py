@@ -68,14 +68,16 @@ class MessageEditing:
             first -= 1
         await self._drop_prefix_covering(session_id, message_id)
         await self._session_store.delete_message(*(entry.id for entry in outline[first : position + 1]))
-        self._cache_state.forget_session(session_id)
+        persona_id = (await self._session_store.session(session_id)).persona_id
+        self._cache_state.forget_persona(persona_id)  # other conversations may have recalled it
         await self._archive_queue.follow_changed_lines(session_id)
-        self._sessions.changed.notify((await self._session_store.session(session_id)).persona_id)
+        self._sessions.changed.notify(persona_id)
 
     async def _invalidate(self, message: Message) -> Message:
-        self._cache_state.forget_session(message.session_id)
+        persona_id = (await self._session_store.session(message.session_id)).persona_id
+        self._cache_state.forget_persona(persona_id)
         await self._drop_prefix_covering(message.session_id, message.id)
-        await self._receipts.delete_prompts((await self._session_store.session(message.session_id)).persona_id)
+        await self._receipts.delete_prompts(persona_id)
         await self._archive_queue.follow_changed_lines(message.session_id)
         return message
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from pathlib import Path
-from uuid import UUID
 
 from lethe_app.config.settings import Settings
 from lethe_app.domain.chat import ChatSession
@@ -47,10 +46,6 @@ class CacheState:
     def forget_persona(self, persona_id: str) -> None:
         """Delete the states of a persona, because something that may be in any of them was deleted or changed."""
         self._start_deletion(of_persona(persona_id))
-
-    def forget_session(self, session_id: UUID) -> None:
-        """Delete the state of a session, because something in it was deleted or changed."""
-        self._start_deletion(of_session(session_id))
 
     def forget_all(self) -> None:
         """Delete all states."""
@@ -92,8 +87,3 @@ def of_persona(persona_id: str) -> str:
     system.
     """
     return f"{hashlib.blake2b(persona_id.encode(), digest_size=8).hexdigest()}-"
-
-
-def of_session(session_id: UUID) -> str:
-    """Return the name part of a session."""
-    return f"-{session_id.hex}"

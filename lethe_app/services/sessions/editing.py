@@ -231,11 +231,10 @@ class SessionEditing:
         self, guids: Sequence[UUID], deleted: Sequence[UUID] = (), edited_messages: Sequence[UUID] = ()
     ) -> None:
         """Invalidate everything derived from the messages of these sessions, and emit `sessions_changed`."""
-        for guid in (*guids, *deleted):
-            self._cache_state.forget_session(guid)
+        persona_id = (await self._session_store.session(guids[0])).persona_id
+        self._cache_state.forget_persona(persona_id)
         for guid in guids:
             await self._stable_prefixes.drop(guid)
-        persona_id = (await self._session_store.session(guids[0])).persona_id
         await self._notify_changed(persona_id)
         self.sessions_changed.notify(SessionsChanged(persona_id, tuple(guids), tuple(deleted), tuple(edited_messages)))
 
