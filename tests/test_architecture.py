@@ -108,7 +108,7 @@ LONG_WORD_LISTS = 24
 """How many are left over of patterns and of word lists that are longer; the numbers may only fall."""
 BUDGET: dict[str, tuple[int, int, int]] = {
     "ui": (27609, 3285, 377),
-    "services": (14757, 1558, 281),
+    "services": (14757, 1557, 281),
     "brain": (8374, 852, 150),
     "storage": (4106, 486, 59),
     "llm": (3604, 406, 70),
