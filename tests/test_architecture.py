@@ -107,15 +107,15 @@ LONG_PATTERNS = 4
 LONG_WORD_LISTS = 24
 """How many are left over of patterns and of word lists that are longer; the numbers may only fall."""
 BUDGET: dict[str, tuple[int, int, int]] = {
-    "ui": (27609, 3285, 377),
-    "services": (14757, 1557, 281),
-    "brain": (8374, 852, 150),
-    "storage": (4106, 486, 59),
+    "ui": (27611, 3285, 377),
+    "services": (14764, 1557, 281),
+    "brain": (8418, 858, 150),
+    "storage": (4176, 492, 59),
     "llm": (3604, 406, 70),
     "interchange": (2624, 251, 16),
     "retrieval": (2434, 239, 40),
     "prompt": (2180, 213, 37),
-    "domain": (2261, 91, 134),
+    "domain": (2265, 91, 134),
     "agents": (1466, 190, 40),
     "speech": (1222, 119, 32),
     "web": (835, 77, 21),
