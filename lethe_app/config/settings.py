@@ -20,6 +20,9 @@ proactive, advanced_proactive = declare_section(SettingSection.PROACTIVE)
 distance = partial(advanced_memory, 0.0, minimum_label="calibrated", step=0.005, decimals=3, ge=0.0, le=1.0)
 """Declare a cosine distance; 0 means calibrated for the embedding model."""
 
+SECRET_SETTINGS = frozenset({"web_brave_key"})
+"""Settings whose value is masked on screen, and never leaves the data folder in a backup."""
+
 
 class Settings(BackgroundSettings, ModelSettings, SpeechSettings, extra="forbid", validate_assignment=True):
     """All settings with their values; stored as one JSON file by `storage/files/json_files`."""

@@ -15,7 +15,7 @@ from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication
 
 from lethe_app.config.form_field import SettingSection
 from lethe_app.config.options import SearchProvider
-from lethe_app.config.settings import Settings
+from lethe_app.config.settings import SECRET_SETTINGS, Settings
 from lethe_app.ui.core.avatars import IMAGE_EXTENSIONS
 from lethe_app.ui.core.labels.fields import LANGUAGE_SETTINGS, value_label
 from lethe_app.ui.widgets.fields import FieldKind, FieldSpec, build_field_spec
@@ -28,8 +28,6 @@ CHOSEN_AT_FIRST_START = frozenset({"user_persona", "model_path"})
 
 LONG_TEXTS = frozenset({"summary_instructions"})
 """Settings whose text may have several lines."""
-SECRET_SETTINGS = frozenset({"web_brave_key"})
-"""Settings whose value is masked on screen."""
 
 VOICE_SETTINGS = ("speech_voice", "narrator_voice")
 """Settings whose value is a voice."""
