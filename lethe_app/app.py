@@ -44,14 +44,18 @@ async def build(
     memory in bytes for which a profile is chosen; None stands for that of this computer. Raise StorageError if the folder
     cannot be used and FileError if the settings cannot be read. Imports no Qt.
     """
+    import asyncio
+
     from lethe_app.composition.app_services import AppServices
     from lethe_app.heap import forget_source_lines
     from lethe_app.services.preferences import Preferences
     from lethe_app.storage.database import Database
     from lethe_app.storage.files.json_files import SettingsFile
+    from lethe_app.storage.home_backup.restore import finish_restore
     from lethe_app.system_memory import total_memory
 
     forget_source_lines()
+    await asyncio.to_thread(finish_restore, paths)
     settings_file = SettingsFile(paths.settings, paths.trash)
     settings = settings_file.load()
     database = await Database.open(paths.database)

@@ -140,7 +140,7 @@ class CoreServices:
         self.client = ModelClient()
         self.probe_client = ModelClient(embeds_texts=True)
         """Client of the process in which the self-check tries an embedding model."""
-        self.backups = BackupService(database.path)
+        self.backups = BackupService(paths)
         self._check_window = check_window
         self.cache_state = CacheState(self.client, preferences, paths.states)
         self.task_prompts = TaskPrompts(paths.prompts, paths.own_prompts)

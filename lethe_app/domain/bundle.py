@@ -1,12 +1,14 @@
 """Bundle file: one persona in one file, to share or to back up, with as much of the persona's history as the exporter
-chooses.
+chooses; and backup: everything in one file.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
+from pathlib import Path
 from typing import Literal
 from uuid import UUID
 
@@ -201,3 +203,73 @@ class Bundle:
             conversations=len(conversations),
             messages=sum(len(conversation.messages) for conversation in conversations),
         )
+
+
+BACKUP_SUFFIX = ".lethebackup"
+BACKUP_VERSION = 1
+"""Version of the format of backups. Lethe refuses backups of a newer version than its own."""
+
+
+class BackupKind(StrEnum):
+    """Reason for which a backup was made."""
+
+    DAILY = "daily"
+    MANUAL = "manual"
+    MIGRATION = "migration"
+    """The database before a migration."""
+    REPLACED = "replaced"
+    """What a restore has replaced."""
+
+
+@dataclass(frozen=True)
+class Backup:
+    """A backup: an archive, a copy of the database alone, or a folder with what a restore has replaced."""
+
+    path: Path
+    created: datetime
+    size: int
+    """Bytes on the disk."""
+    kind: BackupKind = BackupKind.DAILY
+    pre_migration_version: int | None = None
+    """Schema version if it was made before a migration."""
+
+
+class BackupCounts(BundleCounts):
+    """Number of records of each kind in a backup. Deleted records are not counted."""
+
+    personas: int = 0
+    user_personas: int = 0
+    presets: int = 0
+    documents: int = 0
+
+
+class BackedUpConversation(BaseModel):
+    """Conversation in a backup, as it is listed before the backup is restored."""
+
+    persona_id: str
+    title: str
+    begun: datetime
+    last_activity: datetime
+    messages: int
+    last_words: str = ""
+    """Beginning of the last message."""
+
+
+class BackupContents(BaseModel, extra="ignore"):
+    """Contents of a backup, or of the data folder in use."""
+
+    format: Literal["lethe-backup"] = "lethe-backup"
+    version: int = Field(default=BACKUP_VERSION, ge=1)
+    made_by: str = Field(default="", max_length=100)
+    made: AwareDatetime
+    schema_version: int = 0
+    """Schema version of the database; 0 if the backup contains none."""
+    has_files: bool = True
+    """False for a copy of the database alone."""
+    counts: BackupCounts = Field(default_factory=BackupCounts)
+    personas: dict[str, str] = Field(default_factory=dict)
+    """Names of the personas by file name; those that ship with Lethe have no file in it."""
+    conversations: list[BackedUpConversation] = Field(default_factory=list)
+    """The newest conversations."""
+    left_out: list[str] = Field(default_factory=list)
+    """Files that could not be read or are too large, relative to the data folder."""

@@ -1,53 +1,36 @@
-"""Backups of the database: one verified copy a day, and one before each migration."""
+"""The backups of a data folder: their names, their number, and verified copies of the database."""
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import re
 import shutil
 import sqlite3
 import threading
 import time
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TypeVar
 
+from lethe_app.domain.bundle import BACKUP_SUFFIX, Backup, BackupKind
 from lethe_app.domain.clock import now
-from lethe_app.errors import StorageError
 from lethe_app.storage.atomic import delete_temporary_file, sync_file, sync_folder
-from lethe_app.storage.database_header import has_content, read_version, sidecar_path
-from lethe_app.storage.error_translation import LOW_DISK_BYTES, damaged_error, translate_errors
-from lethe_app.storage.lock import HomeLock
-from lethe_app.storage.migrations import MIGRATIONS
+from lethe_app.storage.error_translation import damaged_error, translate_errors
 
 log = logging.getLogger(__name__)
-T = TypeVar("T")
 
-MAX_DAILY_BACKUPS, MAX_MIGRATION_BACKUPS = 7, 3
-"""Number of backups kept: daily ones, and those made before a migration."""
+MAX_BACKUPS = {BackupKind.DAILY: 7, BackupKind.MIGRATION: 3, BackupKind.REPLACED: 3}
+"""Number of backups kept of each kind; those that the user made are never deleted unasked."""
+DATABASE_SUFFIX = ".sqlite3"
+"""Suffix of a copy of the database alone, as earlier versions made it every day."""
 TIME_FORMAT = "%Y%m%dT%H%M%S%fZ"
 """Format of the UTC time in a backup's file name."""
-BACKUP_NAME = re.compile(r"lethe-(\d{8}T\d{12}Z)(?:-v(\d+))?\.sqlite3")
-"""File name of a backup: time, and the schema version if it was made before a migration."""
+BACKUP_NAME = re.compile(r"lethe-(\d{8}T\d{12}Z)(?:-v(\d+)|-(manual|replaced))?")
+"""Name of a backup without suffix: time, and the schema version if it was made before a migration, or else the kind."""
 PAGES_PER_STEP, PAUSE_SECONDS = 256, 0.001
 """Pages copied per step (about 1 MB) and seconds of pause after it, so that the disk stays free for a message that is being
 stored.
 """
-
-
-@dataclass(frozen=True)
-class Backup:
-    """A backup file; `pre_migration_version` is its schema version if it was made before a migration, else None."""
-
-    path: Path
-    created: datetime
-    size: int
-    pre_migration_version: int | None
 
 
 class BackupCancelled(Exception):
@@ -59,52 +42,68 @@ def backup_folder(database: Path) -> Path:
     return database.parent / "backups"
 
 
+def backup_path(folder: Path, moment: datetime, kind: BackupKind) -> Path:
+    """Return the path of a backup in `folder`; one of what was replaced is a folder."""
+    name = f"lethe-{moment.astimezone(UTC).strftime(TIME_FORMAT)}"
+    return folder / (
+        name + {BackupKind.DAILY: BACKUP_SUFFIX, BackupKind.REPLACED: "-replaced"}.get(kind, f"-{kind}{BACKUP_SUFFIX}")
+    )
+
+
 def list_backups(folder: Path) -> list[Backup]:
-    """Return all backups in `folder`, newest first."""
-    backups = []
+    """Return all backups in `folder`, newest first. Raise StorageError."""
     with translate_errors(folder):
-        for path in folder.glob("lethe-*.sqlite3"):
-            match = BACKUP_NAME.fullmatch(path.name)
-            if match:
-                created = datetime.strptime(match[1], TIME_FORMAT).replace(tzinfo=UTC).astimezone()
-                backups.append(Backup(path, created, path.stat().st_size, int(match[2]) if match[2] else None))
-    return sorted(backups, key=lambda backup: backup.created, reverse=True)
+        backups = [_read_backup(path) for path in folder.glob("lethe-*")]
+    return sorted(filter(None, backups), key=lambda backup: backup.created, reverse=True)
+
+
+def _read_backup(path: Path) -> Backup | None:
+    """Return the backup at `path`; None for any other file."""
+    match = BACKUP_NAME.fullmatch(path.name.removesuffix(path.suffix))
+    is_replaced = match is not None and match[3] == BackupKind.REPLACED
+    if match is None or path.suffix not in ({""} if is_replaced else {BACKUP_SUFFIX, DATABASE_SUFFIX}):
+        return None
+    created = datetime.strptime(match[1], TIME_FORMAT).replace(tzinfo=UTC).astimezone()
+    version = int(match[2]) if match[2] else None
+    kind = BackupKind.MIGRATION if version is not None else BackupKind(match[3] or BackupKind.DAILY)
+    return Backup(path, created, _size_on_disk(path), kind, version)
 
 
 def delete_backups(database: Path) -> int:
     """Delete all backups of a database and return their number. Raise StorageError."""
     backups = list_backups(backup_folder(database))
-    _rotate(backups, 0)
+    for backup in backups:
+        delete_backup(backup.path)
     return len(backups)
 
 
-async def back_up(database: Path, *, keep: int = MAX_DAILY_BACKUPS, moment: datetime | None = None) -> Path | None:
-    """Make the daily backup of the open `database` in a thread of its own.
+def delete_backup(path: Path) -> None:
+    """Delete a backup, which may be a folder. Raise StorageError."""
+    with translate_errors(path):
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
 
-    Return its path, or None if there is one of today, nothing was written since the last, there are no memories yet, too
-    little disk space is free, or the call was cancelled. The copy reads one snapshot while the storage thread continues to
-    write; a cancelled copy is deleted. Raise `DatabaseDamaged` if the copy fails its check: then the database itself is
-    damaged, and no older backup is deleted.
+
+def rotate(folder: Path, kind: BackupKind, keep: int | None = None) -> None:
+    """Delete the oldest backups of a kind, so that `keep` are left, by default as many as are kept of that kind.
+
+    One whose date is still to come was made while the clock was wrong, and is deleted first.
     """
-    stop = threading.Event()
-    return await _run_in_thread(lambda: _back_up_daily(database, keep, moment or now(), stop), stop)
-
-
-async def restore(database: Path, backup: Path) -> Path | None:
-    """Replace the closed `database` by a backup; the replaced one is moved to the trash, and its path there is returned, or
-    None.
-
-    Raise DatabaseDamaged if the backup is damaged, and DatabaseLocked if a running Lethe uses the home.
-    """
-    stop = threading.Event()
-    return await _run_in_thread(lambda: _restore(database, backup, stop), stop)
+    moment = now()
+    backups = sorted(
+        (backup for backup in list_backups(folder) if backup.kind is kind), key=lambda backup: backup.created > moment
+    )
+    for backup in backups[MAX_BACKUPS.get(kind, len(backups)) if keep is None else keep :]:
+        delete_backup(backup.path)
 
 
 def copy_verified(source: Path, target: Path, stop: threading.Event) -> None:
     """Copy a database that may be in use, check every page of the copy, and only then rename it to `target`. Raise
     DatabaseDamaged.
     """
-    partial = target.with_suffix(".partial")
+    partial = target.with_name(f"{target.name}.partial")
     with translate_errors(source), closing(sqlite3.connect(f"{source.absolute().as_uri()}?mode=ro", uri=True)) as reader:
         reader.isolation_level = None
         reader.execute("BEGIN")
@@ -116,7 +115,7 @@ def copy_verified(source: Path, target: Path, stop: threading.Event) -> None:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 partial.unlink(missing_ok=True)
                 _copy_pages(reader, partial, stop)
-            if not _passes_integrity_check(partial, stop):
+            if not passes_integrity_check(partial, stop):
                 raise damaged_error(source, "is damaged")
             with translate_errors(target):
                 sync_file(partial)
@@ -129,43 +128,10 @@ def copy_verified(source: Path, target: Path, stop: threading.Event) -> None:
 def back_up_before_migration(database: Path, version: int) -> Path:
     """Make the backup before a migration and return its path. If this raises, the database must not be migrated."""
     folder = backup_folder(database)
-    target = folder / f"lethe-{_format_timestamp(now())}-v{version}.sqlite3"
+    target = folder / f"lethe-{now().astimezone(UTC).strftime(TIME_FORMAT)}-v{version}{DATABASE_SUFFIX}"
     copy_verified(database, target, threading.Event())
-    _rotate([copy for copy in list_backups(folder) if copy.pre_migration_version is not None], MAX_MIGRATION_BACKUPS)
+    rotate(folder, BackupKind.MIGRATION)
     return target
-
-
-def _back_up_daily(database: Path, keep: int, moment: datetime, stop: threading.Event) -> Path | None:
-    folder = backup_folder(database)
-    with translate_errors(database):
-        if not _is_due(database, folder, moment) or not _has_memories(database):
-            return None
-        folder.mkdir(parents=True, exist_ok=True)
-        size = database.stat().st_size + _size(sidecar_path(database, "-wal"))
-        if shutil.disk_usage(folder).free < 2 * size + LOW_DISK_BYTES:
-            log.info("No backup today: too little room on the disk that holds %s", folder)
-            return None
-    target = folder / f"lethe-{_format_timestamp(moment)}.sqlite3"
-    try:
-        copy_verified(database, target, stop)
-    except BackupCancelled:
-        return None
-    _rotate([copy for copy in list_backups(folder) if copy.pre_migration_version is None], keep)
-    return target
-
-
-def _is_due(database: Path, folder: Path, moment: datetime) -> bool:
-    """Return whether something was written since the newest backup and that backup is of another day."""
-    newest = next(iter(list_backups(folder)), None)
-    if newest is None:
-        return True
-    written = max(file.stat().st_mtime for file in (database, sidecar_path(database, "-wal")) if has_content(file))
-    return newest.created.date() != moment.astimezone(newest.created.tzinfo).date() and written > newest.created.timestamp()
-
-
-def _has_memories(database: Path) -> bool:
-    with closing(sqlite3.connect(f"{database.absolute().as_uri()}?mode=ro", uri=True)) as reader:
-        return reader.execute("SELECT 1 FROM memories LIMIT 1").fetchone() is not None
 
 
 def _copy_pages(reader: sqlite3.Connection, partial: Path, stop: threading.Event) -> None:
@@ -179,7 +145,7 @@ def _copy_pages(reader: sqlite3.Connection, partial: Path, stop: threading.Event
         copy.execute("PRAGMA journal_mode = DELETE")  # one file that stands for itself
 
 
-def _passes_integrity_check(path: Path, stop: threading.Event) -> bool:
+def passes_integrity_check(path: Path, stop: threading.Event) -> bool:
     """Return whether the database passes SQLite's checks of every page, index and foreign key."""
     with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
         # The check of a large database takes long; every 20,000 virtual machine instructions the stop event can abort it.
@@ -194,61 +160,6 @@ def _passes_integrity_check(path: Path, stop: threading.Event) -> bool:
             return False
 
 
-def _restore(database: Path, backup: Path, stop: threading.Event) -> Path | None:
-    lock = HomeLock(database.parent)
-    try:
-        read_version(backup, len(MIGRATIONS))
-        if not _passes_integrity_check(backup, stop):
-            raise damaged_error(backup, "is damaged", "Choose another backup.")
-        restored = sidecar_path(database, ".new")
-        with translate_errors(database):
-            try:
-                shutil.copyfile(backup, restored)
-                sync_file(restored)
-                trashed = _move_to_trash(database)
-                restored.replace(database)
-            finally:
-                delete_temporary_file(restored)
-            sync_folder(database.parent)
-    except BackupCancelled as error:
-        raise StorageError(f"Restoring {backup} was stopped; nothing has changed.") from error
-    else:
-        return trashed
-    finally:
-        lock.release()
-
-
-def _move_to_trash(database: Path) -> Path | None:
-    """Move the database with its write-ahead log to the trash, so that it can still be opened there."""
-    trash = database.parent / "trash"
-    trash.mkdir(exist_ok=True)
-    trashed = trash / f"lethe-{_format_timestamp(now())}.sqlite3"
-    # The log first: if it were left beside the restored file, SQLite would replay it into that.
-    for suffix in ("-wal", "-shm", ""):
-        if sidecar_path(database, suffix).exists():
-            sidecar_path(database, suffix).replace(sidecar_path(trashed, suffix))
-    return trashed if trashed.exists() else None
-
-
-def _rotate(backups: list[Backup], keep: int) -> None:
-    for copy in backups[keep:]:
-        with translate_errors(copy.path):
-            copy.path.unlink(missing_ok=True)
-
-
-def _size(path: Path) -> int:
-    return path.stat().st_size if path.exists() else 0
-
-
-def _format_timestamp(moment: datetime) -> str:
-    return moment.astimezone(UTC).strftime(TIME_FORMAT)
-
-
-async def _run_in_thread(work: Callable[[], T], stop: threading.Event) -> T:
-    """Run `work` in a thread; if the caller is cancelled, `stop` is set and the thread joined."""
-    executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="backup")
-    try:
-        return await asyncio.shield(asyncio.wrap_future(executor.submit(work)))
-    finally:
-        stop.set()
-        executor.shutdown(wait=True)
+def _size_on_disk(path: Path) -> int:
+    files = path.rglob("*") if path.is_dir() else (path,)
+    return sum(file.stat().st_size for file in files if file.is_file())

@@ -468,7 +468,7 @@ import asyncio, sys
 from pathlib import Path
 import qasync
 from PySide6.QtCore import QCoreApplication
-from lethe_app.storage.backup import back_up
+from lethe_app.services.maintenance.backups import make_daily_backup
 from lethe_app.storage.database import Database
 
 async def main():
@@ -477,7 +477,7 @@ async def main():
     await asyncio.sleep(0)
     slow.cancel()
     print(await database.run(lambda c: c.execute("SELECT count(*) FROM token_counts").fetchone()[0]))
-    print(await back_up(database.path))
+    print(await make_daily_backup(database.path.parent))
     await database.close()
 
 application = QCoreApplication([])

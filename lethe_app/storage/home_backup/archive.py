@@ -1,0 +1,192 @@
+"""ZIP archive of a backup: writes a data folder into one file, and reads such a file without trusting it.
+
+The names in it are relative. Nothing is extracted before all members were checked, and no member further than its size.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import stat
+import struct
+import threading
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from lethe_app.domain.bundle import BACKUP_VERSION, BackupContents
+from lethe_app.errors import DatabaseTooNew, FileError
+from lethe_app.storage.atomic import delete_temporary_file, sync_file, sync_folder
+from lethe_app.storage.backup import BackupCancelled
+from lethe_app.storage.error_translation import LOW_DISK_BYTES, disk_full_error, translate_errors
+from lethe_app.storage.home_backup.files import (
+    DATABASE,
+    MANIFEST,
+    MAX_FILE_BYTES,
+    SETTINGS,
+    find_files,
+    is_backup_name,
+    settings_without_secrets,
+)
+
+Progress = Callable[[float], None]
+PIECE_BYTES = 1 << 20
+MAX_MEMBERS, MAX_DIRECTORY_BYTES, MAX_MANIFEST_BYTES = 500_000, 256 << 20, 16 << 20
+"""Limits far above any real backup: its files, the directory of the archive, which is read at once, and the manifest."""
+MAX_DATABASE_BYTES = 1 << 40
+END_BYTES, UINT32 = 66_000, (1 << 32) - 1
+"""Bytes in which the end records of an archive are, and the size that refers to that of ZIP64."""
+LEVEL = 1
+"""Compression of zlib: a third of the size at several times the speed of the default."""
+DAMAGED = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, NotImplementedError, RuntimeError, ValueError)
+"""Exceptions that Python's zipfile raises for a damaged or malicious archive."""
+
+
+def write_archive(
+    home: Path, database: Path | None, contents: BackupContents, target: Path, stop: threading.Event, on_progress: Progress
+) -> BackupContents:
+    """Write a backup of `home` to `target`, with the copy `database` of its database, and return its contents.
+
+    Files that cannot be read are left out and named in the contents. Raise StorageError and BackupCancelled; then no file
+    is left.
+    """
+    files = dict(find_files(home))
+    if database is not None:
+        files = {DATABASE: database, **files}
+    total = sum(path.stat().st_size for path in files.values() if path.exists()) or 1
+    draft, done = target.with_name(f".{target.name}.partial"), 0
+    left_out: list[str] = []
+    with translate_errors(target):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED, compresslevel=LEVEL) as archive:
+                for name, path in files.items():
+                    for count in _add_file(archive, name, path, left_out):
+                        done += count
+                        on_progress(min(1.0, done / total))
+                        if stop.is_set():
+                            raise BackupCancelled
+                contents = contents.model_copy(update={"left_out": left_out})
+                archive.writestr(MANIFEST, contents.model_dump_json())
+            sync_file(draft)
+            draft.replace(target)
+            sync_folder(target.parent)
+        finally:
+            delete_temporary_file(draft)
+    return contents
+
+
+def _add_file(archive: zipfile.ZipFile, name: str, path: Path, left_out: list[str]) -> Iterator[int]:
+    """Add a file and yield the number of bytes of each piece; a file that cannot be read is added to `left_out`."""
+    try:
+        if name != DATABASE and (not is_backup_name(name) or path.stat().st_size > MAX_FILE_BYTES):
+            left_out.append(name)
+            return
+        content = settings_without_secrets(path) if name == SETTINGS else None
+        source = path.open("rb")
+    except (OSError, FileError):
+        left_out.append(name)
+        return
+    with source:
+        if content is not None:
+            archive.writestr(name, content)
+            yield len(content)
+            return
+        with archive.open(zipfile.ZipInfo.from_file(path, name, strict_timestamps=False), "w", force_zip64=True) as member:
+            while piece := source.read(PIECE_BYTES):
+                member.write(piece)
+                yield len(piece)
+
+
+@contextmanager
+def open_archive(path: Path) -> Iterator[tuple[zipfile.ZipFile, BackupContents]]:
+    """Open a backup whose members have all been checked, with its contents. Raise FileError, DatabaseTooNew, StorageError."""
+    try:
+        with translate_errors(path), path.open("rb") as file:
+            _check_directory(path, file)
+            with zipfile.ZipFile(file) as archive:
+                _check_members(path, archive.infolist())
+                yield archive, _read_manifest(path, archive)
+    except DAMAGED as error:
+        raise unreadable_backup_error(path) from error
+
+
+def extract(path: Path, folder: Path, stop: threading.Event, on_progress: Progress) -> BackupContents:
+    """Extract a backup into the empty `folder` and return its contents.
+
+    Raise FileError, DatabaseTooNew, StorageError and BackupCancelled.
+    """
+    with open_archive(path) as (archive, contents):
+        members = [member for member in archive.infolist() if member.filename != MANIFEST]
+        total, done = sum(member.file_size for member in members), 0
+        if total + LOW_DISK_BYTES > shutil.disk_usage(folder).free:
+            raise disk_full_error(folder)
+        for member in members:
+            with translate_errors(folder):
+                for count in _extract_member(archive, member, folder / member.filename):
+                    done += count
+                    on_progress(min(1.0, done / total))
+                    if stop.is_set():
+                        raise BackupCancelled
+    return contents
+
+
+def _extract_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, target: Path) -> Iterator[int]:
+    """Extract one file and yield the number of bytes of each piece."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with archive.open(member) as source, target.open("xb") as extracted:
+        while piece := source.read(PIECE_BYTES):
+            extracted.write(piece)
+            yield len(piece)
+
+
+def unreadable_backup_error(path: Path) -> FileError:
+    """Return the error for a file that is no backup, or only a part of one."""
+    return FileError(path, "is not a backup of Lethe, or is incomplete", remedy="Choose another backup.")
+
+
+def _check_directory(path: Path, file: BinaryIO) -> None:
+    """Raise FileError if the directory of the archive, which `zipfile` reads at once, is too large."""
+    file.seek(max(0, file.seek(0, 2) - END_BYTES))
+    tail = file.read()
+    end, end_64 = tail.rfind(b"PK\5\6"), tail.rfind(b"PK\6\6")
+    (size,) = struct.unpack_from("<I", tail, end + 12) if end >= 0 else (0,)
+    if size == UINT32 and end_64 >= 0:
+        (size,) = struct.unpack_from("<Q", tail, end_64 + 40)
+    if size > MAX_DIRECTORY_BYTES:
+        raise FileError(path, f"contains more than {MAX_MEMBERS} files")
+    file.seek(0)
+
+
+def _check_members(path: Path, members: list[zipfile.ZipInfo]) -> None:
+    if len(members) > MAX_MEMBERS:
+        raise FileError(path, f"contains more than {MAX_MEMBERS} files")
+    names: set[str] = set()
+    for member in members:
+        name = member.filename
+        # Type 0 means that the archive was written on a system that stores no file types.
+        is_file = stat.S_IFMT(member.external_attr >> 16) in {0, stat.S_IFREG}
+        if name in names or not is_file or member.orig_filename != name or not (name == MANIFEST or is_backup_name(name)):
+            raise FileError(path, f"contains “{name[:80]}”, which is not part of a backup; nothing was changed")
+        limit = {DATABASE: MAX_DATABASE_BYTES, MANIFEST: MAX_MANIFEST_BYTES}.get(name, MAX_FILE_BYTES)
+        if member.file_size > limit:
+            raise FileError(path, f"contains “{name[:80]}”, which is too large; nothing was changed")
+        names.add(name)
+
+
+def _read_manifest(path: Path, archive: zipfile.ZipFile) -> BackupContents:
+    if MANIFEST not in archive.namelist():
+        raise unreadable_backup_error(path)
+    content = archive.read(MANIFEST)
+    try:
+        version = int(json.loads(content)["version"])
+    except (KeyError, TypeError) as error:
+        raise unreadable_backup_error(path) from error
+    if version > BACKUP_VERSION:
+        raise DatabaseTooNew(
+            f"The backup {path} was made by a newer version of Lethe.", "Install the newer version; nothing was changed."
+        )
+    return BackupContents.model_validate_json(content)

@@ -1,0 +1,259 @@
+"""Restoring a backup: everything is prepared and checked beside the data, and then put in place, completely or not at all.
+
+A file `restore.json` in the data folder commits the change: from then on the backup is put in place, now or at the next
+start. What it replaces is moved, unchanged, into a folder among the backups, from which it can be restored in turn.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import shutil
+import tempfile
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+
+from lethe_app.domain.bundle import BackupContents, BackupKind
+from lethe_app.domain.clock import now
+from lethe_app.errors import DatabaseLocked, DatabaseTooNew, FileError, StorageError
+from lethe_app.paths import Paths
+from lethe_app.storage.atomic import sync_file, sync_folder, write_atomically
+from lethe_app.storage.backup import backup_folder, backup_path, passes_integrity_check, rotate
+from lethe_app.storage.database_header import MAGIC, has_content, read_version, sidecar_path
+from lethe_app.storage.error_translation import LOW_DISK_BYTES, damaged_error, disk_full_error, translate_errors
+from lethe_app.storage.home_backup.archive import Progress, extract, open_archive, unreadable_backup_error
+from lethe_app.storage.home_backup.contents import describe_database, describe_home
+from lethe_app.storage.home_backup.files import DATABASE, DATABASE_ITEMS, FILE_ITEMS, SETTINGS, find_files, with_secrets
+from lethe_app.storage.lock import HomeLock
+from lethe_app.storage.migrations import MIGRATIONS
+
+log = logging.getLogger(__name__)
+
+PLAN, PREPARED_PREFIX = "restore.json", ".restore-"
+"""Name of the file that commits a restore, and prefix of the folder in which one is prepared; both are in the data folder."""
+
+
+@dataclass(frozen=True)
+class PreparedRestore:
+    """Backup that was checked and extracted beside the data, ready to be put in place."""
+
+    folder: Path
+    items: tuple[str, ...]
+    """Files and folders of the data folder that it replaces; those that it does not contain are moved away."""
+
+
+def read_contents(backup: Path) -> BackupContents:
+    """Return the contents of a backup of any form. Raise FileError or StorageError if it cannot be restored."""
+    if backup.is_dir():
+        return describe_home(backup)
+    if _is_database(backup):
+        return describe_database(backup)
+    with open_archive(backup) as (_archive, contents):
+        return contents
+
+
+def restore_backup(paths: Paths, backup: Path, on_progress: Progress = lambda _: None) -> Path | None:
+    """Replace the data by a backup of any form, and return the folder that contains what was replaced; None if there was
+    nothing.
+
+    The database must be closed; it need not be readable. If this raises, nothing has changed: FileError for a file that is no
+    backup or tries to leave the folder, DatabaseDamaged, DatabaseTooNew, DatabaseLocked while Lethe runs, StorageError.
+    """
+    with translate_errors(paths.home):
+        paths.home.mkdir(parents=True, exist_ok=True)
+    lock = HomeLock(paths.home)
+    try:
+        _finish(paths)
+        return _put_in_place(paths, prepare_restore(paths, backup, threading.Event(), on_progress))
+    finally:
+        lock.release()
+
+
+def prepare_restore(paths: Paths, backup: Path, stop: threading.Event, on_progress: Progress) -> PreparedRestore:
+    """Extract a backup into a new folder beside the data and check it, also while the data is in use.
+
+    Raise FileError, DatabaseDamaged, DatabaseTooNew, StorageError and BackupCancelled; then no folder is left.
+    """
+    with translate_errors(paths.home):
+        folder = Path(tempfile.mkdtemp(prefix=PREPARED_PREFIX, dir=paths.home))
+    try:
+        with translate_errors(backup):
+            items = _extract(backup, folder, stop, on_progress)
+        if DATABASE in items:
+            _check_database(backup, folder / DATABASE, stop)
+        with translate_errors(folder):
+            if (folder / SETTINGS).exists():
+                _keep_secrets(folder / SETTINGS, paths.settings)
+            _sync(folder)
+    except BaseException:
+        discard_restore(folder)
+        raise
+    return PreparedRestore(folder, items)
+
+
+def discard_restore(folder: Path) -> None:
+    """Delete a prepared restore."""
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def commit_restore(paths: Paths, prepared: PreparedRestore) -> Path | None:
+    """Put a prepared backup in place; see `restore_backup`."""
+    lock = HomeLock(paths.home)
+    try:
+        return _put_in_place(paths, prepared)
+    finally:
+        lock.release()
+
+
+def finish_restore(paths: Paths) -> None:
+    """Complete a restore that was interrupted, and delete what one that was not committed has left. Call it before anything is
+    read from the data folder. Does nothing while another Lethe uses it. Raise StorageError.
+    """
+    if not paths.home.is_dir() or not _is_pending(paths):
+        return
+    try:
+        lock = HomeLock(paths.home)
+    except DatabaseLocked:
+        return
+    try:
+        _finish(paths)
+    finally:
+        lock.release()
+
+
+def _is_pending(paths: Paths) -> bool:
+    return (paths.home / PLAN).exists() or next(paths.home.glob(f"{PREPARED_PREFIX}*"), None) is not None
+
+
+def _is_database(backup: Path) -> bool:
+    with translate_errors(backup), backup.open("rb") as file:
+        return file.read(len(MAGIC)) == MAGIC
+
+
+def _extract(backup: Path, folder: Path, stop: threading.Event, on_progress: Progress) -> tuple[str, ...]:
+    """Extract a backup of any form into `folder` and return the items of the data folder that it replaces."""
+    if backup.is_dir():
+        files = {name: backup / name for name in DATABASE_ITEMS if (backup / name).exists()} | dict(find_files(backup))
+        if not files:
+            raise unreadable_backup_error(backup)
+        _copy(files, folder)
+    elif _is_database(backup):
+        _copy({DATABASE: backup}, folder)
+        return DATABASE_ITEMS
+    else:
+        extract(backup, folder, stop, on_progress)
+    return (*DATABASE_ITEMS, *FILE_ITEMS) if (folder / DATABASE).exists() else FILE_ITEMS
+
+
+def _copy(files: dict[str, Path], folder: Path) -> None:
+    if sum(path.stat().st_size for path in files.values()) + LOW_DISK_BYTES > shutil.disk_usage(folder).free:
+        raise disk_full_error(folder)
+    with translate_errors(folder):
+        for name, path in files.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, folder / name)
+
+
+def _check_database(backup: Path, database: Path, stop: threading.Event) -> None:
+    """Check the extracted database; errors name the backup."""
+    try:
+        read_version(database, len(MIGRATIONS))
+        is_intact = passes_integrity_check(database, stop)
+        for log_file in (sidecar_path(database, "-shm"), sidecar_path(database, "-wal")):  # which the check may have made
+            if not has_content(log_file) or log_file.suffix.endswith("-shm"):
+                log_file.unlink(missing_ok=True)
+    except DatabaseTooNew as error:
+        message = f"The backup {backup} was made by a newer version of Lethe."
+        raise DatabaseTooNew(message, "Install the newer version; nothing was changed.") from error
+    except StorageError as error:
+        raise damaged_error(backup, "is damaged", "Choose another backup; nothing was changed.") from error
+    if not is_intact:
+        raise damaged_error(backup, "is damaged", "Choose another backup; nothing was changed.")
+
+
+def _keep_secrets(restored: Path, current: Path) -> None:
+    try:
+        restored.write_bytes(with_secrets(restored, current))
+    except FileError as error:
+        log.info("The settings of the backup are restored as they are: %s", error)
+
+
+def _sync(folder: Path) -> None:
+    for path in folder.rglob("*"):
+        if path.is_dir():
+            sync_folder(path)
+        else:
+            sync_file(path)
+    sync_folder(folder)
+
+
+def _put_in_place(paths: Paths, prepared: PreparedRestore) -> Path | None:
+    """Commit the change and carry it out. Raise StorageError, with everything as it was before."""
+    replaced = backup_path(backup_folder(paths.database), now(), BackupKind.REPLACED)
+    plan = {
+        "prepared": prepared.folder.name,
+        "replaced": replaced.name,
+        "new": [item for item in prepared.items if (prepared.folder / item).exists()],
+        "removed": [item for item in prepared.items if not (prepared.folder / item).exists()],
+    }
+    write_atomically(paths.home / PLAN, json.dumps(plan).encode())  # from here on the change is committed
+    _finish(paths)
+    return replaced if replaced.exists() else None
+
+
+def _finish(paths: Paths) -> None:
+    """Carry out a committed change, as far as that was not done, and delete prepared ones. The lock of the home must be held.
+
+    If a file cannot be moved, all that were moved are moved back, and StorageError is raised.
+    """
+    path = paths.home / PLAN
+    with translate_errors(paths.home):
+        if path.exists():
+            plan = json.loads(path.read_text(encoding="utf-8"))
+            prepared, replaced = paths.home / plan["prepared"], backup_folder(paths.database) / plan["replaced"]
+            try:
+                _apply(plan["new"], plan["removed"], paths.home, prepared, replaced)
+            except OSError:
+                _revert(plan["new"], plan["removed"], paths.home, prepared, replaced)
+                path.unlink()
+                raise
+            for cache in (paths.index, paths.states):  # made from the other database, whose numbers mean other texts
+                shutil.rmtree(cache, ignore_errors=True)
+            path.unlink()
+            sync_folder(paths.home)
+            rotate(replaced.parent, BackupKind.REPLACED)
+        for folder in paths.home.glob(f"{PREPARED_PREFIX}*"):
+            discard_restore(folder)
+
+
+def _apply(new: list[str], removed: list[str], home: Path, prepared: Path, replaced: Path) -> None:
+    """Move what is in use to `replaced` and what was prepared in its place; what was moved already is left alone."""
+    for item in removed:
+        if os.path.lexists(home / item):
+            _move(home / item, replaced / item)
+    for item in new:
+        if os.path.lexists(prepared / item):
+            if os.path.lexists(home / item):
+                _move(home / item, replaced / item)
+            _move(prepared / item, home / item)
+    for folder in {path.parent for path in (*(home / item for item in new), *(replaced / item for item in (*new, *removed)))}:
+        if folder.is_dir():
+            sync_folder(folder)
+
+
+def _revert(new: list[str], removed: list[str], home: Path, prepared: Path, replaced: Path) -> None:
+    """Move back what `_apply` has moved."""
+    for item in new:
+        if not os.path.lexists(prepared / item) and os.path.lexists(home / item):
+            _move(home / item, prepared / item)
+    for item in (*new, *removed):
+        if os.path.lexists(replaced / item):
+            _move(replaced / item, home / item)
+    shutil.rmtree(replaced, ignore_errors=True)
+
+
+def _move(source: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    source.rename(target)
