@@ -107,7 +107,7 @@ LONG_PATTERNS = 4
 LONG_WORD_LISTS = 24
 """How many are left over of patterns and of word lists that are longer; the numbers may only fall."""
 BUDGET: dict[str, tuple[int, int, int]] = {
-    "ui": (27611, 3285, 377),
+    "ui": (27609, 3285, 377),
     "services": (14764, 1557, 281),
     "brain": (8418, 858, 150),
     "storage": (4176, 492, 59),
