@@ -108,21 +108,21 @@ LONG_WORD_LISTS = 24
 """How many are left over of patterns and of word lists that are longer; the numbers may only fall."""
 BUDGET: dict[str, tuple[int, int, int]] = {
     "ui": (27609, 3285, 377),
-    "services": (14764, 1557, 281),
+    "services": (14807, 1564, 281),
     "brain": (8418, 858, 150),
-    "storage": (4176, 492, 59),
+    "storage": (4627, 529, 59),
     "llm": (3604, 406, 70),
     "interchange": (2624, 251, 16),
     "retrieval": (2434, 239, 40),
     "prompt": (2180, 213, 37),
-    "domain": (2265, 91, 134),
+    "domain": (2319, 91, 139),
     "agents": (1466, 190, 40),
     "speech": (1222, 119, 32),
     "web": (835, 77, 21),
     "cli": (685, 61, 2),
     "composition": (446, 32, 3),
-    "(root)": (590, 63, 35),
-    "config": (309, 7, 16),
+    "(root)": (593, 63, 35),
+    "config": (311, 7, 16),
     "dates": (655, 86, 2),
 }
 """Package → statements, functions and classes it may have. A number may be lowered by any commit, and raised only by one of its
