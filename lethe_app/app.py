@@ -42,28 +42,32 @@ async def build(
 
     `by_meaning` says whether an embedding model may be loaded; None allows it except with scripted models. `memory` is the
     memory in bytes for which a profile is chosen; None stands for that of this computer. Raise StorageError if the folder
-    cannot be used and FileError if the settings cannot be read. Imports no Qt.
+    cannot be used and FileError if the settings file contains no settings at all. Imports no Qt.
     """
     import asyncio
 
     from lethe_app.composition.app_services import AppServices
     from lethe_app.heap import forget_source_lines
+    from lethe_app.services.maintenance.start import describe_unusable_settings, tidy_home
     from lethe_app.services.preferences import Preferences
     from lethe_app.storage.database import Database
     from lethe_app.storage.files.json_files import SettingsFile
     from lethe_app.storage.home_backup.restore import finish_restore
+    from lethe_app.storage.home_files import create_files_privately
     from lethe_app.system_memory import total_memory
 
     forget_source_lines()
+    create_files_privately()
     await asyncio.to_thread(finish_restore, paths)
     settings_file = SettingsFile(paths.settings, paths.trash)
     settings = settings_file.load()
     database = await Database.open(paths.database)
+    notices = [*describe_unusable_settings(settings_file.problems), *await asyncio.to_thread(tidy_home, paths)]
     with suppress(OSError):  # where users put their models; other folders are made when something is put into them
         paths.models.mkdir(exist_ok=True)
     preferences = Preferences(settings, settings_file, database, total_memory() if memory is None else memory)
     wanted = engine != "echo" if by_meaning is None else by_meaning
-    return AppServices(paths, engine, preferences, database, check_window, by_meaning=wanted)
+    return AppServices(paths, engine, preferences, database, check_window, by_meaning=wanted, notices=notices)
 
 
 def check_window() -> EngineCheck:
@@ -177,6 +181,9 @@ def configure_log(paths: Paths) -> None:
     from contextlib import suppress
     from logging.handlers import RotatingFileHandler
 
+    from lethe_app.storage.home_files import create_files_privately
+
+    create_files_privately()
     with suppress(OSError):  # a data folder that cannot be written is reported when the database is opened
         paths.logs.mkdir(parents=True, exist_ok=True)
         handler = RotatingFileHandler(paths.logs / "lethe.log", maxBytes=1_000_000, backupCount=2, encoding="utf-8", delay=True)

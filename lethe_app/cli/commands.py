@@ -196,6 +196,8 @@ async def run_command(options: argparse.Namespace, paths: Paths, build: Build) -
 
         return await report_checks(paths, build, as_json=options.json)
     services = await build(paths)
+    for notice in services.notices:
+        print(f"lethe: {notice}", file=sys.stderr)
     try:
         return await run_with_services(services, options)
     finally:

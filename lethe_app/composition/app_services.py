@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from functools import cached_property
 
 from lethe_app.composition.background import BackgroundServices
 from lethe_app.composition.creation import service
 from lethe_app.domain.model import EngineCheck
+from lethe_app.errors import LetheError
 from lethe_app.paths import Paths
 from lethe_app.services.events import ModelReady
 from lethe_app.services.preferences import Preferences
@@ -33,12 +34,14 @@ class AppServices(BackgroundServices):
         check_window: Callable[[], EngineCheck],
         *,
         by_meaning: bool,
+        notices: Sequence[LetheError] = (),
     ) -> None:
         """Build all services on an open database. Without `by_meaning` there is no embedding model, and memories are found by
         words alone.
 
-        `check_window` checks what the window needs of the system.
+        `check_window` checks what the window needs of the system. `notices` say what was found in the home at the start.
         """
+        self.notices = notices
         super().__init__(paths, engine, preferences, database, check_window, by_meaning=by_meaning)
         self.models.changed.add(lambda state: self.archive_queue.background.wake() if isinstance(state, ModelReady) else None)
         self.world_purge.purged.add(self.cache_state.forget_persona)

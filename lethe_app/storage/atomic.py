@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 from lethe_app.storage.error_translation import translate_errors
+from lethe_app.storage.home_files import share_like_folder
 
 MAX_REPLACE_ATTEMPTS = 5
 """Attempts to rename the new file over the old one on Windows."""
@@ -27,6 +28,8 @@ def write_atomically(path: Path, content: bytes) -> None:
             _write(temporary_file, content)
             if target.exists():
                 temporary_file.chmod(stat.S_IMODE(target.stat().st_mode))
+            else:
+                share_like_folder(temporary_file)
             _replace(temporary_file, target)
         except BaseException:
             delete_temporary_file(temporary_file)

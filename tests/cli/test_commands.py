@@ -91,13 +91,25 @@ def test_doctor_finds_a_home_that_cannot_be_opened(lethe: Lethe, home: Path, cap
 
 
 def test_a_broken_settings_file_is_told_in_one_sentence(lethe: Lethe, home: Path, capsys: pytest.CaptureFixture[str]):
-    (home / "settings.json").write_text('{"font_size": "huge"}', encoding="utf-8")
+    (home / "settings.json").write_text('{"font_size": 18,}', encoding="utf-8")
 
     code = lethe("chat", "--say", "Hello?")
 
     out, reported = capsys.readouterr()
     assert (code, out) == (1, "")
-    assert reported == (f"lethe: {home / 'settings.json'}, field “font_size”: must be a whole number, not the text “huge”\n")
+    assert reported.startswith(f"lethe: {home / 'settings.json'}: is not valid JSON (line 1, column 18)")
+
+
+def test_a_setting_that_cannot_be_used_is_told_and_the_chat_goes_on(
+    lethe: Lethe, home: Path, capsys: pytest.CaptureFixture[str]
+):
+    (home / "settings.json").write_text('{"font_size": "huge"}', encoding="utf-8")
+
+    code = lethe("chat", "--say", "Hello?")
+
+    out, reported = capsys.readouterr()
+    assert (code, bool(out)) == (0, True)
+    assert "“Text size” must be a whole number, not the text “huge”" in reported
 
 
 def test_a_home_that_is_in_use_is_told(lethe: Lethe, home: Path, capsys: pytest.CaptureFixture[str]):

@@ -359,10 +359,8 @@ async def test_odd_words_are_a_title_and_an_edit_like_any_other(services: AppSer
     assert await said(services, session) == [whole(text)]
 
 
-async def test_settings_of_any_brokenness_are_told_by_field_and_left_alone(paths: Paths):
+async def test_a_file_without_settings_is_told_and_left_alone(paths: Paths):
     for broken, named in (
-        (b'{"context": -5}', "field “context”"),
-        (b'{"model_folders": "x"}', "field “model_folders”"),
         (b"[]", "JSON object"),
         (b"{", "line 1"),
         (b"\xff", "UTF-8"),
@@ -374,3 +372,17 @@ async def test_settings_of_any_brokenness_are_told_by_field_and_left_alone(paths
 
         assert named in refused.value.message
         assert paths.settings.read_bytes() == broken
+
+
+async def test_a_setting_that_cannot_be_used_has_its_default_and_a_notice_and_is_kept(paths: Paths):
+    paths.settings.write_text('{"context": -5, "model_folders": "x", "theme": "dark"}')
+
+    services = await build(paths, engine="echo")
+    await services.preferences.set(font_size=18)
+    await services.close()
+
+    (notice,) = services.notices
+    assert "“Context size” must be at least 0" in notice.message
+    assert "“Model folders” must be a list" in notice.message
+    written = json.loads(paths.settings.read_text())
+    assert [written[name] for name in ("context", "model_folders", "theme", "font_size")] == [-5, "x", "dark", 18]

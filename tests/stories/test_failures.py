@@ -121,13 +121,13 @@ def test_a_database_that_is_none(qapp: QApplication, home: Path, content: bytes,
 
 def test_settings_that_cannot_be_read_are_told_and_kept(qapp: QApplication, home: Path):
     home.mkdir()
-    (home / "settings.json").write_text('{"font_size": "huge"}', encoding="utf-8")
+    (home / "settings.json").write_text('{"font_size": 18', encoding="utf-8")
 
     async def story(stage: Stage) -> None:
-        await stage.until(lambda: "font_size" in stage.words(), "the window names the setting")
+        await stage.until(lambda: "settings.json" in stage.words(), "the window names the file")
 
     stage = Stage(home)
     stage.play(story)
 
     assert stage.exit_code == 1
-    assert (home / "settings.json").read_text(encoding="utf-8") == '{"font_size": "huge"}'
+    assert (home / "settings.json").read_text(encoding="utf-8") == '{"font_size": 18'

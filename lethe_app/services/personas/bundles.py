@@ -44,6 +44,7 @@ from lethe_app.storage.bundles.import_ import BundleImport, IdMapping, PersonaIm
 from lethe_app.storage.database import Database
 from lethe_app.storage.error_translation import translate_errors
 from lethe_app.storage.files.json_files import parse_model
+from lethe_app.storage.home_files import share_like_folder
 from lethe_app.storage.key_value import AppState
 
 OBJECTIONS = "objections {}"
@@ -325,5 +326,6 @@ def _format_version(writer: BundleWriter, *, has_sessions: bool, has_mind: bool)
 def _replace_target(draft: Path, target: Path) -> None:
     with translate_errors(target):
         sync_file(draft)
+        share_like_folder(draft)
         draft.replace(target)
         sync_folder(target.parent)

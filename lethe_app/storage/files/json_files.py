@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from pydantic import BaseModel, ValidationError
 
@@ -168,26 +170,36 @@ DISABLE_PROACTIVE = "disable_eurekas"
 
 
 class SettingsFile:
-    """File with the settings. Names that only a newer version knows are ignored and written back unchanged."""
+    """File with the settings. What only a newer version knows, and values that cannot be used, are written back unchanged."""
 
     def __init__(self, path: Path, trash: Path) -> None:
         self._path = path
         self._trash = trash
         self._unknown: dict[str, object] = {}
+        self._unusable: list[UnusableValue] = []
+        self._loaded: dict[str, Any] = {}
+        """Settings as loaded, to see which ones were changed since."""
+
+    @property
+    def problems(self) -> list[FileError]:
+        """Return the values of the file that could not be used, each with its reason; names of a newer version are none."""
+        return [value.problem for value in self._unusable if value.problem is not None]
 
     def load(self) -> Settings:
-        """Read the settings, or return the defaults if there is no file. Raise `FileError`, which names the setting at
-        fault.
+        """Read the settings, or return the defaults if there is no file. A value that cannot be used is left out, so that its
+        default stands in. Raise `FileError` if the file contains no JSON object.
         """
-        if not self._path.exists():
-            return Settings()
+        with translate_errors(self._path):
+            if not self._path.exists():
+                return Settings()
         # Earlier versions called the setting `session_notes` `scratch`.
         values = {"session_notes" if name == "scratch" else name: value for name, value in read_object(self._path).items()}
         if DISABLE_PROACTIVE in values:
             values.setdefault("proactive_messages", not values.pop(DISABLE_PROACTIVE))
         known = {name: value for name, value in values.items() if name in Settings.model_fields}
-        settings = parse_model(self._path, Settings, known)
         self._unknown = {name: value for name, value in values.items() if name not in known}
+        settings, self._unusable = read_usable(self._path, Settings, known)
+        self._loaded = settings.model_dump(mode="json")
         return settings
 
     def save(self, settings: Settings) -> None:
@@ -196,7 +208,65 @@ class SettingsFile:
             self.load()
         except FileError:
             move_to_trash(self._path, self._trash)
-        write_model(self._path, settings, self._unknown)
+        fields = settings.model_dump(mode="json")
+        for value in reversed(self._unusable):
+            value.put_back(fields, self._loaded)
+        kept = {str(value.location[0]): fields[str(value.location[0])] for value in self._unusable if value.location}
+        write_model(self._path, settings, self._unknown | kept)
+
+
+@dataclass(frozen=True)
+class UnusableValue:
+    """Value of a file that was left out of a record, and where it stood."""
+
+    location: tuple[int | str, ...]
+    value: object
+    problem: FileError | None
+    """Reason; None for a name that only a newer version knows."""
+
+    def put_back(self, fields: dict[str, Any], loaded: dict[str, Any]) -> None:
+        """Put the value back into the fields to be written, unless another one was chosen in its place since `loaded`."""
+        *parents, key = self.location
+        container, before = _follow(fields, parents), _follow(loaded, parents)
+        if isinstance(container, list) and isinstance(key, int):
+            container.insert(key, self.value)
+        elif isinstance(container, dict) and isinstance(before, dict) and container.get(str(key)) == before.get(str(key)):
+            container[str(key)] = self.value
+
+
+def read_usable(path: Path, kind: type[Model], values: dict[str, Any]) -> tuple[Model, list[UnusableValue]]:
+    """Build a record from those of the `values` that are valid, and return what was left out: the smallest part that makes a
+    value invalid, in the order in which it was taken out.
+    """
+    usable = copy.deepcopy(values)
+    left_out: list[UnusableValue] = []
+    while True:
+        try:
+            return kind.model_validate(usable), left_out
+        except ValidationError as error:
+            detail = error.errors(include_url=False)[0]
+        location = tuple(part for part in detail["loc"] if part != "[key]")
+        if not location:
+            raise FileError(path, _describe_error(detail))
+        while location[1:] and not _holds(_follow(usable, location[:-1]), location[-1]):
+            location = location[:-1]  # a missing part makes the whole unusable
+        is_unknown = detail["type"] == "extra_forbidden"
+        problem = FileError(path, _describe_error(detail), _format_location(detail["loc"]))
+        value = cast("dict[int | str, object]", _follow(usable, location[:-1])).pop(location[-1])
+        left_out.append(UnusableValue(location, value, None if is_unknown else problem))
+
+
+def _follow(values: object, location: Sequence[int | str]) -> object:
+    """Return what is at a location of nested lists and objects; None if there is nothing."""
+    for part in location:
+        values = cast("dict[int | str, object]", values)[part] if _holds(values, part) else None
+    return values
+
+
+def _holds(container: object, part: int | str) -> bool:
+    if isinstance(container, list):
+        return isinstance(part, int) and part < len(container)
+    return isinstance(container, dict) and part in container
 
 
 def _format_location(location: tuple[int | str, ...]) -> str:

@@ -246,19 +246,73 @@ def test_without_a_file_the_settings_are_the_defaults_and_nothing_is_written(set
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize(
-    ("content", "field"), [('{"font_size": "large"}', "font_size"), ('{"theme": "pink"}', "theme"), ("{", "")]
-)
-def test_invalid_settings_are_reported_and_the_file_left_as_it_is(
-    settings_file: SettingsFile, tmp_path: Path, content: str, field: str
-):
+@pytest.mark.parametrize("content", ["{", "[]", "", '{"font_size": 18', "\x00\x01"])
+def test_a_file_without_settings_is_reported_and_left_as_it_is(settings_file: SettingsFile, tmp_path: Path, content: str):
     (tmp_path / "settings.json").write_text(content)
 
-    with pytest.raises(FileError) as caught:
+    with pytest.raises(FileError, match=r"settings\.json"):
         settings_file.load()
 
-    assert caught.value.field == field
     assert (tmp_path / "settings.json").read_text() == content
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "expected", "field"),
+    [
+        ("font_size", "large", 15, "font_size"),
+        ("font_size", None, 15, "font_size"),
+        ("font_size", 99, 15, "font_size"),
+        ("theme", "pink", "system", "theme"),
+        ("theme", {"day": "light"}, "system", "theme"),
+        ("welcomed", "perhaps", False, "welcomed"),
+        ("advanced_pages", "all", [], "advanced_pages"),
+        ("advanced_pages", ["memories", 3, "facts"], ["memories", "facts"], "advanced_pages[1]"),
+        ("agent_hours", {"dream": 24, "journal": "often"}, {"dream": 24.0}, "agent_hours.journal"),
+        (
+            "model_choices",
+            {"a.gguf": {"context": 4096, "kv_type": "q2"}},
+            {"a.gguf": {"context": 4096}},
+            "model_choices.a.gguf.kv_type",
+        ),
+        ("model_choices", {"a.gguf": [1], "b.gguf": {"threads": 2}}, {"b.gguf": {"threads": 2}}, "model_choices.a.gguf"),
+        ("model_choices", {"a.gguf": {"threads": 2, "aura": 1}}, {"a.gguf": {"threads": 2}}, None),
+    ],
+)
+def test_one_bad_value_has_its_default_and_is_written_back(
+    settings_file: SettingsFile, tmp_path: Path, name: str, value: object, expected: object, field: str | None
+):
+    path = tmp_path / "settings.json"
+    path.write_text(json.dumps({name: value, "notify": False}))
+
+    settings = settings_file.load()
+    settings_file.save(settings.model_copy(update={"reduced_motion": True}))
+
+    assert settings == Settings.model_validate({name: expected, "notify": False})
+    assert [problem.field for problem in settings_file.problems] == ([field] if field else [])
+    written = json.loads(path.read_text())
+    assert (written["notify"], written["reduced_motion"]) == (False, True)
+    assert without_none(written[name]) == value
+    assert settings_file.load() == settings.model_copy(update={"reduced_motion": True})
+    assert not (tmp_path / "trash").exists()
+
+
+def without_none(value: object) -> object:
+    """A stored value without the fields of a record that have no value, but for one that is nothing but that."""
+    if isinstance(value, dict):
+        return {name: without_none(part) for name, part in value.items() if part is not None}
+    return value
+
+
+def test_a_bad_value_is_replaced_once_another_one_is_chosen(settings_file: SettingsFile, tmp_path: Path):
+    path = tmp_path / "settings.json"
+    path.write_text('{"theme": "pink", "font_size": "large", "agent_hours": {"dream": "often", "journal": 6}}')
+
+    settings = settings_file.load()
+    settings_file.save(settings.model_copy(update={"font_size": 18, "agent_hours": {"dream": 12.0}}))
+
+    written = json.loads(path.read_text())
+    assert (written["theme"], written["font_size"], written["agent_hours"]) == ("pink", 18, {"dream": 12.0})
+    assert sorted(problem.field for problem in settings_file.problems) == ["agent_hours.dream", "font_size", "theme"]
 
 
 def test_settings_of_a_newer_version_are_ignored_and_kept(settings_file: SettingsFile, tmp_path: Path):
@@ -299,10 +353,10 @@ def test_a_setting_under_its_old_name_is_read_and_written_anew(settings_file: Se
 
 def test_broken_settings_are_kept_in_the_trash_before_they_are_replaced(settings_file: SettingsFile, tmp_path: Path):
     path = tmp_path / "settings.json"
-    path.write_text('{"font_size": "large"}')
+    path.write_text('{"font_size": 18')
 
     settings_file.save(Settings())
 
     assert settings_file.load() == Settings()
     (kept,) = (tmp_path / "trash").iterdir()
-    assert kept.read_text() == '{"font_size": "large"}'
+    assert kept.read_text() == '{"font_size": 18'
