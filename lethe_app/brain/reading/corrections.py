@@ -215,8 +215,10 @@ def apply_retractions(pieces: list[DialoguePiece], previous_pieces: list[Dialogu
     has_retraction = False
     for index, piece in enumerate(pieces):
         own_statement = _find_last_statement(pieces[:index])
-        if piece.meaning is SentenceMeaning.DROPPED or not is_retraction(
-            piece.text, is_in_same_message=own_statement is not None, replied_text=replied_text
+        if (
+            piece.requests
+            or piece.meaning is SentenceMeaning.DROPPED
+            or not is_retraction(piece.text, is_in_same_message=own_statement is not None, replied_text=replied_text)
         ):
             continue
         # “Did I tell you I'm a prince? Kidding.” retracts only the question in the same message, nothing in the one before.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from enum import Enum
 from functools import partial
@@ -14,10 +14,12 @@ from lethe_app.brain.reading import roleplay
 from lethe_app.brain.reading.corrections import apply_retractions, correct_details, is_joke
 from lethe_app.brain.reading.pasted_text import announces_text, extract_own_text, remove_quotations
 from lethe_app.brain.reading.pieces import DialoguePiece, MessageParts, SentenceMeaning, join_pieces
+from lethe_app.brain.reading.withdrawals import apply_requests, mentions_request, withdraw_statements
 from lethe_app.brain.text.markup import MAX_CHARACTERS_READ, remove_markup
 from lethe_app.brain.text.narration import MessagePart, is_prose, split_narration
 from lethe_app.brain.text.sentences import split_sentences
 from lethe_app.brain.text.utterance import Utterance
+from lethe_app.brain.text.withdrawn import digests_of, remove_withdrawn
 from lethe_app.domain.chat import Role
 from lethe_app.language_tables import table_pattern, table_words
 from lethe_app.retrieval.query_terms import STOP_WORDS, WORD, fold
@@ -95,8 +97,21 @@ def read_pieces(lines: Sequence[Utterance]) -> list[list[DialoguePiece]]:
     counts = [len(WORD.findall(line.text[:MAX_CHARACTERS_READ])) for line in lines if line.role is Role.USER]
     reading = _Reading(usual_word_count=int(median(counts)) if counts else 0)
     pieces = [_read_message(line, reading) for line in lines]
+    withdraw_statements(lines, pieces)
     correct_details(lines, pieces)
     return pieces
+
+
+def drop_withdrawn(lines: Sequence[Utterance]) -> list[Utterance]:
+    """Return the lines without what the user's requests to forget withdraw, and without these."""
+    if not mentions_request(lines):
+        return list(lines)
+    kept = []
+    for line, pieces in zip(lines, read_pieces(lines), strict=True):
+        withdrawn = [part for piece in pieces for part in piece.withdrawn]
+        text = remove_withdrawn(line.text, digests_of(line.text, withdrawn))
+        kept += [replace(line, text=text)] if text.strip() else []
+    return kept
 
 
 def _read_message(line: Utterance, reading: _Reading) -> list[DialoguePiece]:
@@ -115,6 +130,7 @@ def _read_message(line: Utterance, reading: _Reading) -> list[DialoguePiece]:
     if is_user:
         _drop_dream(pieces, reading)
         _mark_game_sentences(pieces)
+    apply_requests(pieces, reading.pieces_by_speaker.get(line.name, []))
     replied_text = previous_line.text if previous_line is not None and previous_line.name != line.name else ""
     if (
         apply_retractions(pieces, reading.pieces_by_speaker.get(line.name, []), replied_text)
@@ -123,6 +139,7 @@ def _read_message(line: Utterance, reading: _Reading) -> list[DialoguePiece]:
     ):
         reading.scene = _Scene.NONE  # what looked played was the joke, what follows is meant
         pieces = list(_classify_user_text(remove_markup(text), reading))
+        apply_requests(pieces, [])
         apply_retractions(pieces, [], replied_text)
     reading.pieces_by_speaker[line.name] = pieces
     reading.previous_line = line

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
+
+from lethe_app.brain.languages.forget_requests import ForgetRequest
 
 
 class SentenceMeaning(Enum):
@@ -36,6 +38,15 @@ class DialoguePiece:
     meaning: SentenceMeaning
     narrates: bool = False
     """True if the text narrates an action instead of being speech."""
+    requests: list[ForgetRequest] = field(default_factory=list)
+    """Requests to forget that the sentence makes, one for each sentence that it points at."""
+    withdrawn: list[str] = field(default_factory=list)
+    """What was taken out of it because the user wants it forgotten."""
+
+    def withdraw(self, part: str, rest: str = "") -> None:
+        """Take a part out because the user wants it forgotten, so that the rest remains, or the sentence is dropped."""
+        self.withdrawn.append(part)
+        self.text, self.meaning = (rest, self.meaning) if rest else (self.text, SentenceMeaning.DROPPED)
 
 
 def join_pieces(pieces: Sequence[DialoguePiece]) -> MessageParts:

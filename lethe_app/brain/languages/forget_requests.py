@@ -1,0 +1,164 @@
+"""Requests of the user to forget a line, a statement or all about a subject, in each language that has a table of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from functools import cache
+
+from lethe_app.brain.text.clauses import extract_clauses
+from lethe_app.brain.text.fingerprint import compute_fingerprint, content_words
+from lethe_app.brain.text.sentences import normalized_words
+from lethe_app.domain.facts import FactKind
+from lethe_app.language_tables import alternatives, compile_table, languages_with, load_table, load_words, word_class
+from lethe_app.retrieval.query_terms import SPACELESS, fold
+
+MAX_LENGTH = 400
+"""Characters of the longest sentence that is read as a request."""
+MIN_PAIR_SHARE = 0.7
+"""Minimum share of the pairs of characters of a statement that a sentence in a script without spaces must have to say it."""
+MIN_COMMON_LETTERS = 4
+"""Minimum common beginning of two inflected forms of a word in languages whose words have no stems here."""
+MAX_WORDS_BESIDE_NUMBER = 3
+"""Content words that a sentence may have besides a bare number to say the same, as “Ben is 34 years old.”"""
+_TABLE = "forgetting"
+_FIRST_PERSON = re.compile(r"(?:i|we)\b", re.IGNORECASE)
+
+
+class ForgetKind(Enum):
+    """What is to be forgotten."""
+
+    LINE_BEFORE = "line before"
+    OWN_LINE = "own line"
+    """The message itself, or the line before if it says nothing else."""
+    STATEMENT = "statement"
+    EVERYTHING = "everything"
+    """All about a subject, of which the user is asked what."""
+
+
+@dataclass(frozen=True)
+class ForgetRequest:
+    """Request in one sentence."""
+
+    kind: ForgetKind
+    language: str
+    what: str = ""
+    """Statement or subject, in the user's words."""
+    rest: str = ""
+    """What the sentence states besides, as “I moved” of “forget that I live in Porto, I moved”."""
+
+    @property
+    def is_about_user(self) -> bool:
+        """Return whether all about the user is to be forgotten."""
+        return bool(_topic_pattern("subjects", "user", self.language).fullmatch(self.what))
+
+    @property
+    def fact_kind(self) -> FactKind | None:
+        """Return the kind of facts that the subject means, such as work for “my job”."""
+        kinds = load_table(_TABLE, self.language).get("kinds", {})
+        return next((FactKind(kind) for kind in kinds if _topic_pattern("kinds", kind, self.language).search(self.what)), None)
+
+    def is_said_by(self, text: str) -> bool:
+        """Return whether a sentence says what is to be forgotten, or one of its clauses."""
+        clauses = extract_clauses(self.what) if self.language == "en" else []
+        return any(self._is_said(each, text) for each in (clauses if len(clauses) > 1 else [self.what]))
+
+    def _is_said(self, what: str, text: str) -> bool:
+        """Return whether a sentence has all content words of a statement, and the same negation."""
+        if SPACELESS.search(what):
+            pairs = set(normalized_words(what))
+            return len(pairs & set(normalized_words(text))) >= MIN_PAIR_SHARE * len(pairs)
+        wanted, said = self._words(what), self._words(text)
+        if not wanted or compute_fingerprint(what).is_negated != compute_fingerprint(text).is_negated:
+            return False
+        if _FIRST_PERSON.match(what) and (other := _relation_subject().match(text)) and fold(other["who"]) not in fold(what):
+            return False  # “I'm pregnant” is not said by “My sister is pregnant”
+        if all(map(str.isdigit, wanted)) and len(said - wanted) > MAX_WORDS_BESIDE_NUMBER:
+            return False  # a bare number says too little: “I'm 34”
+        return wanted <= said if self.language == "en" else all(any(_is_same(a, b) for b in said) for a in wanted)
+
+    def _words(self, text: str) -> frozenset[str]:
+        skipped = load_words("stop_words", self.language) if self.language != "en" else frozenset[str]()
+        return content_words(" ".join(word for word in fold(text).split() if word.strip(".,;:!?") not in skipped))
+
+
+def find_forget_request(sentence: str) -> ForgetRequest | None:
+    """Return the request that a sentence makes; None if it is a question, a report or anything else."""
+    text = sentence.strip(" *()[]")
+    if len(text) > MAX_LENGTH:
+        return None
+    for language in languages_with(f"{_TABLE}.toml"):
+        if compile_table(_TABLE, "cue", language).search(text) and _may_ask(text, language):
+            for kind, pattern in _patterns(language):
+                if match := pattern.fullmatch(text):
+                    return _build_request(kind, language, match.groupdict())
+    return None
+
+
+def may_request(text: str) -> bool:
+    """Return whether a text has a word that occurs in requests to forget."""
+    return any(compile_table(_TABLE, "cue", language).search(text) for language in languages_with(f"{_TABLE}.toml"))
+
+
+def _may_ask(text: str, language: str) -> bool:
+    """Return whether a text is no question, or one that asks to do something."""
+    return text[-1:] not in {"?", "？"} or bool(compile_table(_TABLE, "asking", language).search(text))
+
+
+def _build_request(kind: ForgetKind, language: str, groups: Mapping[str, str | None]) -> ForgetRequest:
+    what, rest = groups.get("what") or "", groups.get("rest") or ""
+    if kind is ForgetKind.OWN_LINE:
+        return ForgetRequest(kind, language, rest)
+    table = load_table(_TABLE, language)
+    if what and (boundary := re.search(table.get("new_clause", "(?!)"), what, re.IGNORECASE)) and boundary.start():
+        what, rest = what[: boundary.start()], what[boundary.end() :]
+    what = re.sub(table.get("said", "(?!)"), "", what, flags=re.IGNORECASE)
+    return ForgetRequest(kind, language, what.strip(" ,;:"), rest.strip(" ,;:"))
+
+
+@cache
+def _patterns(language: str) -> Sequence[tuple[ForgetKind, re.Pattern[str]]]:
+    """Return the patterns of whole sentences with their kinds, the more special ones first."""
+    table = load_table(_TABLE, language)
+    space = r"[\s,.!…–—-]" if table.get("whole_words", True) else r"[\s,、。.!！…–—-]"
+    start = rf"\W*(?:(?:{alternatives(table['opening'])}){space}{'+' if table.get('whole_words', True) else '*'})*"
+    closing = rf"(?:{space}*(?:{alternatives(table['closing'])})(?!\w))*"
+    end = r"[\s.!…。！?？]*"
+    kinds = {
+        "everything": (ForgetKind.EVERYTHING, ""),
+        "line_alone": (ForgetKind.LINE_BEFORE, ""),
+        "line": (ForgetKind.LINE_BEFORE, r"\s*[,;:–—]\s*(?P<rest>\S.*)"),
+        "own": (ForgetKind.OWN_LINE, r"\s*[,;:–—]\s*(?P<rest>\S.*)"),
+        "statement": (ForgetKind.STATEMENT, ""),
+    }
+    return [
+        (kind, re.compile(rf"{start}(?:{_expand(entry, table)}){closing}(?:{end}{rest and '|'}{rest})", re.IGNORECASE))
+        for key, (kind, rest) in kinds.items()
+        for entry in table.get(key, ())
+    ]
+
+
+def _expand(entry: str, table: Mapping[str, str]) -> str:
+    """Return a pattern with the subjects of statements, in which what ends it may be left over for the closing."""
+    return entry.replace("<SUBJECT>", table.get("subject", "")).replace(".+)", ".+?)").replace(".*)", ".*?)")
+
+
+@cache
+def _topic_pattern(section: str, key: str, language: str) -> re.Pattern[str]:
+    words = load_table(_TABLE, language).get(section, {}).get(key) or ["(?!)"]
+    return re.compile(rf"\b(?:{alternatives(words)})\b", re.IGNORECASE)
+
+
+@cache
+def _relation_subject() -> re.Pattern[str]:
+    """Return the pattern of a sentence about somebody's relative or animal."""
+    owner = r"(?:and |but |so |also,? |well,? )*(?:my|our|his|her|their|[A-Z]\w+['’]s) (?:[\w-]+ ){0,2}?"
+    return re.compile(rf"{owner}(?P<who>{word_class('RELATION')})\b", re.IGNORECASE)
+
+
+def _is_same(one: str, other: str) -> bool:
+    """Return whether two words are equal or seem to be inflected forms of one word."""
+    common = next((index for index, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    return one == other or common >= max(MIN_COMMON_LETTERS, max(len(one), len(other)) - 2)

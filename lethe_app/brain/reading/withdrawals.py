@@ -1,0 +1,71 @@
+"""What requests to forget withdraw within a conversation: the line before, the line itself, or what says the same."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from lethe_app.brain.languages.forget_requests import ForgetKind, ForgetRequest, find_forget_request, may_request
+from lethe_app.brain.reading.pieces import DialoguePiece, SentenceMeaning
+from lethe_app.brain.text.clauses import extract_clauses
+from lethe_app.brain.text.fingerprint import content_words
+from lethe_app.brain.text.utterance import Utterance
+from lethe_app.domain.chat import Role
+
+MAX_INTERJECTION_WORDS = 4
+"""Words up to which an earlier sentence of the same message is taken for an interjection before a request."""
+
+
+def apply_requests(pieces: Sequence[DialoguePiece], previous_pieces: Sequence[DialoguePiece]) -> None:
+    """Drop the requests of a message, and the sentences of it or of its speaker's previous one which they point at."""
+    for index, piece in enumerate(pieces):
+        if piece.meaning is not SentenceMeaning.PLAIN or (request := find_forget_request(piece.text)) is None:
+            continue
+        sentence, earlier = piece.text, pieces[:index]
+        targets: list[DialoguePiece] = []
+        # After another sentence of the same message a request points at nothing in the one before.
+        is_alone = all(len(each.text.split()) <= MAX_INTERJECTION_WORDS for each in earlier)
+        if request.kind is ForgetKind.OWN_LINE:
+            targets = [each for each in pieces if each is not piece and not each.requests and content_words(each.text)]
+        elif request.kind is ForgetKind.LINE_BEFORE:
+            targets = find_last_statement(earlier)
+        if request.kind in {ForgetKind.OWN_LINE, ForgetKind.LINE_BEFORE} and is_alone and not request.what:
+            targets = targets or find_last_statement(previous_pieces)
+        piece.requests = [replace(request, what=target.text) for target in targets] or [request]
+        for target in targets:
+            target.withdraw(target.text)
+        piece.withdraw(sentence[: sentence.rfind(request.rest)] if request.rest else sentence, request.rest)
+
+
+def withdraw_statements(lines: Sequence[Utterance], pieces: Sequence[Sequence[DialoguePiece]]) -> None:
+    """Drop the sentences before a request, of any speaker, which say what it wants forgotten."""
+    for index, (line, line_pieces) in enumerate(zip(lines, pieces, strict=True)):
+        requests = [each for piece in line_pieces for each in piece.requests if each.kind is not ForgetKind.EVERYTHING]
+        for request in requests if line.role is Role.USER else ():
+            for piece in (each for earlier in pieces[: index + 1] for each in earlier):
+                if not piece.requests and piece.meaning is not SentenceMeaning.IN_CHARACTER and request.is_said_by(piece.text):
+                    piece.withdraw(*split_statement(piece.text, request))
+
+
+def split_statement(sentence: str, request: ForgetRequest) -> tuple[str, str]:
+    """Return what a sentence says of what is to be forgotten, and its other clauses; all and nothing if it has no others."""
+    clauses = extract_clauses(sentence)
+    said = next((clause for clause in clauses if request.is_said_by(clause)), "")
+    others = [clause for clause in clauses if clause != said]
+    return (said, " ".join(f"{clause}." for clause in others)) if said and others else (sentence, "")
+
+
+def mentions_request(lines: Sequence[Utterance]) -> bool:
+    """Return whether any line of the user may be a request to forget, so that the conversation is worth being read for it."""
+    return any(line.role is Role.USER and may_request(line.text) for line in lines)
+
+
+def find_last_statement(pieces: Sequence[DialoguePiece]) -> list[DialoguePiece]:
+    """Return the last sentence that states something, rather one of three words or more; none if there is none."""
+    stated = [
+        piece
+        for piece in reversed(pieces)
+        if piece.meaning is not SentenceMeaning.DROPPED and not piece.text.rstrip("\"”’') ").endswith("?")
+    ]
+    long = [piece for piece in stated if len(piece.text.split()) > 2]
+    return (long or [piece for piece in stated if content_words(piece.text)])[:1]

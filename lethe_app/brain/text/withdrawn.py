@@ -1,0 +1,54 @@
+"""Text of a message without the sentences that the user wants forgotten, which are recognised by their digests."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Collection, Iterable
+
+from lethe_app.brain.text.clauses import extract_clauses
+from lethe_app.brain.text.sentences import split_sentences
+
+_SPACE = re.compile(r"\s+")
+
+
+def digest_text(text: str) -> str:
+    """Return a hash of a sentence, 24 hexadecimal digits; capitals, spaces and the marks at its ends make no difference."""
+    plain = " ".join(text.casefold().split()).strip(' \t,.;:!?…。！？*"“”()-–—')
+    return hashlib.blake2b(plain.encode(errors="surrogatepass"), digest_size=12).hexdigest()
+
+
+def digests_of(text: str, withdrawn: Iterable[str]) -> list[str]:
+    """Return the digests by which `remove_withdrawn` takes these parts out of a text, or that of the whole text for a part
+    which is no sentence of it.
+    """
+    found = []
+    for part in withdrawn:
+        digest = digest_text(part)
+        found.append(digest if remove_withdrawn(text, {digest}) != text else digest_text(text))
+    return found
+
+
+def remove_withdrawn(text: str, digests: Collection[str]) -> str:
+    """Return a text without the sentences and clauses that have one of these digests; unchanged if it has none."""
+    if not digests:
+        return text
+    if digest_text(text) in digests:
+        return ""
+    sentences = list(split_sentences(text))
+    kept = [_remove_parts(sentence, digests) for sentence in sentences]
+    return text if kept == sentences else " ".join(filter(None, kept))
+
+
+def _remove_parts(sentence: str, digests: Collection[str]) -> str:
+    """Return what is left of a sentence: nothing, its other clauses, or what follows its withdrawn beginning."""
+    if digest_text(sentence) in digests:
+        return ""
+    clauses = extract_clauses(sentence)
+    kept = [clause for clause in clauses if digest_text(clause) not in digests]
+    if kept and kept != clauses:
+        return " ".join(f"{clause}." for clause in kept)
+    for space in _SPACE.finditer(sentence):
+        if digest_text(sentence[: space.start()]) in digests:
+            return sentence[space.end() :]
+    return sentence

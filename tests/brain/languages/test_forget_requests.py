@@ -1,0 +1,120 @@
+"""Requests to forget are recognised in whole sentences of each language, and nothing that only sounds like one is."""
+
+from __future__ import annotations
+
+import pytest
+
+from lethe_app.brain.languages.forget_requests import ForgetKind, find_forget_request
+from lethe_app.domain.facts import FactKind
+
+LINE, OWN, STATEMENT, EVERYTHING = ForgetKind
+REQUESTS = {
+    LINE: """
+        Forget that. | No, please forget that. | Could you please forget that? | Delete that from your memory. | Scratch that.
+        Strike that from the record. | Ok, erase that. | Don't save this. | Please forget what I said. | Ignore my last message.
+        Forget I said anything. | Forget that I said that. | Pretend I never said that. | Lena, forget that.
+        Don't remember that.
+        Remove that from your notes, please. | Wipe it from your memory. | Let's just forget that.
+        Vergiss das. | Vergiss das bitte wieder. | Kannst du das bitte vergessen? | Lösch das aus deinem Gedächtnis.
+        Merk dir das nicht.
+        Oublie ça, s'il te plaît. | Por favor, olvida eso. | Dimentica questo. | Esquece isso.
+        Vergeet dat alsjeblieft. | Zapomnij o tym.
+        Забудь это, пожалуйста. | それを忘れて。 | 请忘掉这件事。
+    """,
+    OWN: """
+        This stays off the record. | That's off the record. | Off the record, I'm seeing someone.
+        Keep this off the record: I'm pregnant.
+        This is not for the record. | This shouldn't be remembered. | Please keep that off the record.
+        Das bleibt off the record.
+        Не для протокола.
+    """,
+    STATEMENT: """
+        Forget that I live in Kraków. | Please forget what I told you about being pregnant.
+        Can you forget that I live in Kraków?
+        Please do not remember that I have HIV. | Lena, please forget that Ana lives in Braga. | Forget I live in Kraków.
+        I want you to forget that I am gay. | Erase my sister's number from your memory. | Forget where I live.
+        Disregard what I said re Amazon.
+        Forget the fact that I work at Tesco. | Forget the bit about my sister. | Never store that I smoke.
+        Forget that the doctor found it.
+        Vergiss, dass ich in Krakau wohne. | Vergiss, was ich dir über meine Schwester erzählt habe.
+        Merk dir nicht, dass ich rauche.
+        Oublie que j'habite à Cracovie. | Olvida que vivo en Cracovia. | Dimentica che vivo a Cracovia.
+        Esquece que moro em Cracóvia.
+        Vergeet dat ik in Krakau woon. | Zapomnij, że mieszkam w Krakowie. | Забудь, что я живу в Кракове.
+        私がクラクフに住んでいることを忘れてください。 | 请忘记我住在克拉科夫。
+    """,
+    EVERYTHING: """
+        Forget everything about me. | Forget everything you know about my job, please. | Please forget all I told you about Ana.
+        Delete all facts about my family. | Vergiss alles über mich. | Vergiss alles, was du über meine Arbeit weißt.
+        Oublie tout ce que tu sais sur moi. | Olvida todo lo que sabes de mí. | Забудь всё обо мне.
+    """,
+}
+NO_REQUESTS = """
+    Forget that movie, let's talk about something else. | Ignore that if you are busy. | Don't forget that I live in Kraków.
+    I'll never forget that day. | Never forget that I love you. | I forgot that I live in Kraków.
+    Did you forget that I live in Kraków?
+    How could you forget that? | Forget about it. | Forget about Ana. | Oh, forget it. | Forget it, I'll do it myself.
+    Delete that file.
+    She forgets that I live in Kraków. | She said forget that I live here. | I don't remember that.
+    I don't remember that I lived there.
+    Do you remember that I live in Kraków? | Remember that I live in Kraków. | You can forget that. | Let's forget that for now.
+    I wish I could forget that. | It's hard to forget that I failed. | Don't forget that. | You forgot that. | Forget that one.
+    I told her to forget that. | Forget that idea. | The band went off the record label. | My dad broke the record.
+    Forget that you are an AI.
+    Vergiss das Buch. | Vergiss es. | Vergiss nicht, dass ich in Krakau wohne. | Hast du vergessen, dass ich in Krakau wohne?
+    Ich habe vergessen, dass ich einen Termin habe. | Merk dir, dass ich rauche. | N'oublie pas que j'habite à Cracovie.
+    J'ai oublié que c'était lundi. | No olvides que vivo en Cracovia. | Non dimenticare che vivo a Cracovia. | Vergeet dat boek.
+    Não esqueças que moro em Cracóvia. | Vergeet niet dat ik in Krakau woon. | Nie zapomnij, że mieszkam w Krakowie.
+    Не забудь, что я живу в Кракове. | 忘れないでね、私はクラクフに住んでいる。 | 别忘了我住在克拉科夫。
+"""
+
+
+def sentences(block: str) -> list[str]:
+    return [sentence.strip() for line in block.splitlines() for sentence in line.split(" | ") if sentence.strip()]
+
+
+@pytest.mark.parametrize("kind", REQUESTS)
+def test_every_way_of_asking_is_recognised(kind: ForgetKind):
+    found = {text: request and request.kind for text in sentences(REQUESTS[kind]) for request in [find_forget_request(text)]}
+    assert {text: seen for text, seen in found.items() if seen is not kind} == {}
+
+
+def test_no_reminder_question_idiom_or_report_is_taken_for_a_request():
+    assert [text for text in sentences(NO_REQUESTS) if find_forget_request(text) is not None] == []
+
+
+def test_what_is_stated_besides_is_no_part_of_what_is_to_be_forgotten():
+    request = find_forget_request("Forget that I told you I live in Kraków, I moved to Gdańsk.")
+    assert request is not None
+    assert (request.what, request.rest) == ("I live in Kraków", "I moved to Gdańsk")
+    request = find_forget_request("Forget that, I'm 34.")
+    assert request is not None
+    assert request.rest == "I'm 34."
+
+
+@pytest.mark.parametrize(
+    ("what", "said", "not_said"),
+    [
+        ("Forget that I live in Kraków.", "Ben lives in Kraków.", "Ben loves Kraków."),
+        ("Forget that I'm pregnant.", "I'm five months pregnant!", "My sister is pregnant."),
+        ("Forget that I'm pregnant.", "I am pregnant.", "I'm not pregnant."),
+        ("Forget that my sister Ana lives in Braga.", "Ben's sister Ana lives in Braga.", "Ben lives in Braga."),
+        ("Forget that I'm 34.", "Ben is 34 years old.", "I paid 34 euros for a train ticket to Leeds."),
+        ("Forget that I smoke and work as a nurse.", "Ben works as a nurse.", "Ben works at a bank."),
+        ("Vergiss, dass ich in Krakau wohne.", "Ben wohnt in Krakau.", "Ben liebt Krakau."),
+        ("Забудь, что я живу в Кракове.", "Я живу в Кракове.", "Я люблю Краков."),
+        ("请忘记我住在克拉科夫。", "我住在克拉科夫。", "我喜欢咖啡。"),
+    ],
+)
+def test_only_what_says_it_is_meant(what: str, said: str, not_said: str):
+    request = find_forget_request(what)
+    assert request is not None
+    assert (request.is_said_by(said), request.is_said_by(not_said)) == (True, False)
+
+
+def test_a_subject_is_the_user_or_a_kind_of_facts():
+    about_user, about_work = find_forget_request("Forget everything about me."), find_forget_request("Forget all about my job.")
+    assert about_user is not None
+    assert about_user.is_about_user
+    assert about_work is not None
+    assert about_work.fact_kind is FactKind.WORK
