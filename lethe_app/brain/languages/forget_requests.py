@@ -99,7 +99,14 @@ def find_forget_request(sentence: str) -> ForgetRequest | None:
 
 def may_request(text: str) -> bool:
     """Return whether a text has a word that occurs in requests to forget."""
-    return any(compile_table(_TABLE, "cue", language).search(text) for language in languages_with(f"{_TABLE}.toml"))
+    return bool(_any_cue().search(text))
+
+
+@cache
+def _any_cue() -> re.Pattern[str]:
+    return re.compile(
+        "|".join(compile_table(_TABLE, "cue", code).pattern for code in languages_with(f"{_TABLE}.toml")), re.IGNORECASE
+    )
 
 
 def _may_ask(text: str, language: str) -> bool:

@@ -10,11 +10,12 @@ from enum import Enum
 from functools import partial
 from statistics import median
 
+from lethe_app.brain.languages.forget_requests import may_request
 from lethe_app.brain.reading import roleplay
 from lethe_app.brain.reading.corrections import apply_retractions, correct_details, is_joke
 from lethe_app.brain.reading.pasted_text import announces_text, extract_own_text, remove_quotations
 from lethe_app.brain.reading.pieces import DialoguePiece, MessageParts, SentenceMeaning, join_pieces
-from lethe_app.brain.reading.withdrawals import apply_requests, mentions_request, withdraw_statements
+from lethe_app.brain.reading.withdrawals import apply_requests, withdraw_statements
 from lethe_app.brain.text.markup import MAX_CHARACTERS_READ, remove_markup
 from lethe_app.brain.text.narration import MessagePart, is_prose, split_narration
 from lethe_app.brain.text.sentences import split_sentences
@@ -104,7 +105,7 @@ def read_pieces(lines: Sequence[Utterance]) -> list[list[DialoguePiece]]:
 
 def drop_withdrawn(lines: Sequence[Utterance]) -> list[Utterance]:
     """Return the lines without what the user's requests to forget withdraw, and without these."""
-    if not mentions_request(lines):
+    if not any(line.role is Role.USER and may_request(line.text) for line in lines):
         return list(lines)
     kept = []
     for line, pieces in zip(lines, read_pieces(lines), strict=True):
@@ -130,7 +131,8 @@ def _read_message(line: Utterance, reading: _Reading) -> list[DialoguePiece]:
     if is_user:
         _drop_dream(pieces, reading)
         _mark_game_sentences(pieces)
-    apply_requests(pieces, reading.pieces_by_speaker.get(line.name, []))
+    if has_request := may_request(line.text):
+        apply_requests(pieces, reading.pieces_by_speaker.get(line.name, []))
     replied_text = previous_line.text if previous_line is not None and previous_line.name != line.name else ""
     if (
         apply_retractions(pieces, reading.pieces_by_speaker.get(line.name, []), replied_text)
@@ -139,7 +141,7 @@ def _read_message(line: Utterance, reading: _Reading) -> list[DialoguePiece]:
     ):
         reading.scene = _Scene.NONE  # what looked played was the joke, what follows is meant
         pieces = list(_classify_user_text(remove_markup(text), reading))
-        apply_requests(pieces, [])
+        apply_requests(pieces if has_request else [], [])
         apply_retractions(pieces, [], replied_text)
     reading.pieces_by_speaker[line.name] = pieces
     reading.previous_line = line

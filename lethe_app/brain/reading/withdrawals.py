@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from lethe_app.brain.languages.forget_requests import ForgetKind, ForgetRequest, find_forget_request, may_request
+from lethe_app.brain.languages.forget_requests import ForgetKind, ForgetRequest, find_forget_request
 from lethe_app.brain.reading.pieces import DialoguePiece, SentenceMeaning
 from lethe_app.brain.text.clauses import extract_clauses
 from lethe_app.brain.text.fingerprint import content_words
@@ -53,11 +53,6 @@ def split_statement(sentence: str, request: ForgetRequest) -> tuple[str, str]:
     said = next((clause for clause in clauses if request.is_said_by(clause)), "")
     others = [clause for clause in clauses if clause != said]
     return (said, " ".join(f"{clause}." for clause in others)) if said and others else (sentence, "")
-
-
-def mentions_request(lines: Sequence[Utterance]) -> bool:
-    """Return whether any line of the user may be a request to forget, so that the conversation is worth being read for it."""
-    return any(line.role is Role.USER and may_request(line.text) for line in lines)
 
 
 def find_last_statement(pieces: Sequence[DialoguePiece]) -> list[DialoguePiece]:

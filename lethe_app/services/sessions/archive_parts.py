@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from uuid import UUID
 
 from lethe_app.brain.facts.updates import withdraw_facts
-from lethe_app.brain.reading.dialogue_acts import read_parts
+from lethe_app.brain.reading.dialogue_acts import drop_withdrawn, read_parts
 from lethe_app.brain.reading.extractor import extract_statements
 from lethe_app.brain.reading.statements import SpeakerStatement
 from lethe_app.brain.summary.digest import build_digest
@@ -240,12 +240,15 @@ class SessionArchiver:
         return self._qualification.verdict.model if self._qualification.verdict is not None else ""
 
     async def load_utterances(self, session_id: UUID) -> list[Utterance]:
-        """Return all utterances of the session, without hidden messages. They are read again after a deletion or an edit."""
+        """Return all utterances of the session, without hidden messages and without what the user wants forgotten. They are
+        read again after a deletion or an edit.
+        """
         key = (session_id, self._cache_state.revision)
         lines = self._lines.get(key)
         if lines is None:
             count = len(await self._session_store.outline(session_id))
             lines = to_utterances(await self._session_store.page(session_id, 0, count))
+            lines = await asyncio.to_thread(drop_withdrawn, lines)
             self._lines = {key: lines}
         return lines
 
