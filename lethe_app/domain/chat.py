@@ -81,6 +81,10 @@ class Alternative(BaseModel, extra="forbid"):
     degradations: list[Degradation] = Field(default_factory=list)
 
 
+UNREADABLE_NOTE = "unreadable: "
+"""Beginning of the note of a message whose row in the database cannot be read; the reason follows."""
+
+
 class Message(BaseModel, extra="forbid"):
     """Message of a session. The parent link makes the session a tree of branches."""
 
@@ -99,6 +103,11 @@ class Message(BaseModel, extra="forbid"):
     note: str = ""
     alternatives: list[Alternative] = Field(default_factory=lambda: [Alternative()], min_length=1)
     shown: int = Field(default=0, ge=0)
+
+    @property
+    def is_unreadable(self) -> bool:
+        """Return whether its row in the database could not be read, so that nothing is known of it but its place."""
+        return self.role is Role.SYSTEM and self.note.startswith(UNREADABLE_NOTE)
 
     @property
     def current(self) -> Alternative:

@@ -26,6 +26,7 @@ from lethe_app.retrieval.term_statistics import MAX_NEAREST, TermSpread, count_s
 from lethe_app.retrieval.time_expressions import TimeReference
 from lethe_app.retrieval.vectors.columns import ColumnSnapshot, Rows
 from lethe_app.retrieval.vectors.owner_views import OwnerView, vector_of
+from lethe_app.retrieval.vectors.stored import usable_vectors
 from lethe_app.retrieval.vectors.top_k import is_member
 from lethe_app.storage.index.passages import Passages
 
@@ -114,6 +115,7 @@ class CandidateSearch:
 
     def _add_cosines(self, nearest: tuple[Rows, Floats], vectors: Mapping[int, bytes]) -> tuple[Rows, Floats]:
         """Add the cosines of passages that were found by words and that the vector index did not return."""
+        vectors = usable_vectors(vectors, len(self.embedding.vector)) if self.embedding is not None else {}
         if self.embedding is None or not vectors:
             return nearest
         matrix = np.frombuffer(b"".join(vectors.values()), np.float32).reshape(len(vectors), -1)

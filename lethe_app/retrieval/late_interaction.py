@@ -50,6 +50,7 @@ def nearest_cosines(query: Matrix, blobs: Sequence[bytes]) -> Matrix:
     tokens.
     """
     size = query.shape[1]
+    blobs = [blob if len(blob) % max(1, size) == 0 else b"" for blob in blobs]  # of another embedder, or damaged
     counts = np.array([len(blob) // max(1, size) for blob in blobs], np.int64)
     result = np.zeros((len(query), len(blobs)), np.float32)
     filled = np.flatnonzero(counts)

@@ -21,6 +21,7 @@ from lethe_app.storage.error_translation import damaged_error, translate_errors
 from lethe_app.storage.lock import HomeLock
 from lethe_app.storage.migrations import MIGRATIONS, Migration, migrate
 from lethe_app.storage.transaction import roll_back, transaction
+from lethe_app.storage.unreadable_values import allow_writing_logs, mend_after
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -122,8 +123,14 @@ class Database:
     def _run_in_transaction(self, work: Callable[[sqlite3.Connection], T]) -> T:
         connection = self._connection
         assert connection is not None, "open() makes the connection before any work is submitted"
-        with translate_errors(self.path), transaction(connection):
-            return work(connection)
+        with translate_errors(self.path):
+            while True:
+                try:
+                    with transaction(connection):
+                        return work(connection)
+                except sqlite3.Error as error:  # one unreadable value is no reason to fail for ever
+                    if not mend_after(error, connection, self.path.parent / "trash"):
+                        raise
 
     def _open_file(self) -> None:
         with translate_errors(self.path):
@@ -133,6 +140,7 @@ class Database:
             if _is_absent(self.path):
                 _create(self.path, self._migrations)
             version = read_version(self.path, len(self._migrations))
+            allow_writing_logs(self.path)
             connection = self._connection = _connect(self.path)
             if version < len(self._migrations):
                 # If the backup fails, it raises, and the database is not migrated.

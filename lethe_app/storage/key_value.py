@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import sqlite3
 from collections.abc import Mapping, Sequence
 from uuid import UUID
 
 from lethe_app.storage.chats import incognito
 from lethe_app.storage.database import Store, in_transaction
-from lethe_app.storage.row_mapping import ColumnValue, json_text, save_row, storable_text
+from lethe_app.storage.row_mapping import ColumnValue, json_text, read_json, save_row, storable_text
 
 MAX_COUNTS = 200_000
 """Maximum number of cached token counts; when it is exceeded, the cache is emptied."""
@@ -46,7 +45,7 @@ class AppState(Store):
     def get(self, connection: sqlite3.Connection, scope: str, key: str) -> object | None:
         """Return the value, or None if there is none."""
         row = connection.execute("SELECT value FROM app_state WHERE scope = ? AND key = ?", (scope, key)).fetchone()
-        return json.loads(row[0]) if row else None
+        return read_json(row[0]) if row else None
 
     @in_transaction
     def set(self, connection: sqlite3.Connection, scope: str, key: str, value: object) -> None:
@@ -57,7 +56,7 @@ class AppState(Store):
     def values_of(self, connection: sqlite3.Connection, scope: str) -> dict[str, object]:
         """Return all keys of a scope with their values."""
         rows = connection.execute("SELECT key, value FROM app_state WHERE scope = ? ORDER BY key", (scope,))
-        return {key: json.loads(value) for key, value in rows}
+        return {key: read_json(value) for key, value in rows}
 
 
 class TokenCounts(Store):
@@ -84,14 +83,14 @@ class TokenCounts(Store):
 def session_values(connection: sqlite3.Connection, session_id: UUID) -> dict[str, object]:
     """Return the whole state of a session by key, inside a transaction."""
     rows = connection.execute(SESSION_VALUES, (str(session_id),))
-    return {key: json.loads(value) for key, value in rows}
+    return {key: read_json(value) for key, value in rows}
 
 
 def app_values(connection: sqlite3.Connection, keys: Sequence[tuple[str, str]]) -> dict[tuple[str, str], object]:
     """Return those of these values of the app state that exist, by scope and key, inside a transaction."""
     query = "SELECT value FROM app_state WHERE scope = ? AND key = ?"
     rows = {key: connection.execute(query, key).fetchone() for key in keys}
-    return {key: json.loads(row[0]) for key, row in rows.items() if row}
+    return {key: read_json(row[0]) for key, row in rows.items() if row}
 
 
 def set_session_value(connection: sqlite3.Connection, session_id: UUID, key: str, value: object) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -28,9 +29,12 @@ def storable_text(text: str) -> str:
     return text
 
 
+log = logging.getLogger(__name__)
 ColumnValue = str | int | float | None
 Row = tuple[Any, ...]
 Model = TypeVar("Model")
+RowType = TypeVar("RowType")
+Parsed = TypeVar("Parsed")
 
 MEMORY_COLUMNS = tuple(MemoryUnit.model_fields)
 SESSION_COLUMNS = tuple(name for name in ChatSession.model_fields if name not in MEMORY_COLUMNS and name != "leaf_id")
@@ -52,6 +56,8 @@ JSON_COLUMNS = frozenset(
     }
 )
 """Columns that contain JSON: a list, or an object."""
+UNREADABLE = object()
+"""Value of a column that contains no JSON; no record has a field for it."""
 UTC_COLUMNS = frozenset({"at", "began", "ended", "stored", "expires"})
 """Columns whose times are converted to UTC, because queries compare them as text; the others keep their time zone."""
 
@@ -141,28 +147,57 @@ class RecordTable(Generic[Model]):
     def load(
         self, connection: sqlite3.Connection, conditions: str, values: Sequence[object] | Mapping[str, object] = ()
     ) -> list[Model]:
-        """Return the records of a query that goes on with these conditions, such as `WHERE id = ?`. Raise DatabaseDamaged."""
-        columns = ", ".join(f"{self.name}.{column}" for column in self.columns)  # a joined table may have the same ones
-        query = f"SELECT {columns} FROM {self.name} {conditions}"
-        return [self.parse(row) for row in connection.execute(query, values)]
+        """Return the records of a query that goes on with these conditions, such as `WHERE id = ?`. One that cannot be read is
+        left out.
+        """
+        return parse_rows(self.parse, connection.execute(self._query(conditions), values))
 
     def find(self, connection: sqlite3.Connection, conditions: str, values: Sequence[object]) -> Model | None:
-        """Return the first record that `load` would return, or None."""
-        return next(iter(self.load(connection, f"{conditions} LIMIT 1", values)), None)
+        """Return the first record of such a query, or None. Raise DatabaseDamaged if it cannot be read."""
+        row = connection.execute(self._query(f"{conditions} LIMIT 1"), values).fetchone()
+        return None if row is None else self.parse(row)
+
+    def _query(self, conditions: str) -> str:
+        columns = ", ".join(f"{self.name}.{column}" for column in self.columns)  # a joined table may have the same ones
+        return f"SELECT {columns} FROM {self.name} {conditions}"
 
     def parse(self, row: Iterable[object]) -> Model:
         """Build a record from a row of its columns. Raise DatabaseDamaged if it is invalid."""
         return parse_record(self.model, dict(zip(self.columns, row, strict=True)))
 
 
-def parse_record(model: type[Model], values: Mapping[str, object]) -> Model:
-    """Build a record from column values, by column. Raise DatabaseDamaged if they are invalid."""
-    create: Callable[..., Model] = model
+def parse_rows(parse: Callable[[RowType], Parsed], rows: Iterable[RowType]) -> list[Parsed]:
+    """Return what `parse` makes of each row. A row that cannot be read is left out, so that the others can be."""
+    parsed = []
+    for row in rows:
+        try:
+            parsed.append(parse(row))
+        except (DatabaseDamaged, ValueError, KeyError, TypeError) as error:
+            log.info("A row of the database cannot be read and is left out: %s", error)
+    return parsed
+
+
+def read_json(text: object, default: object = None) -> Any:  # noqa: ANN401 - what is stored, whatever it is
+    """Return the value of stored JSON; the default if it is none."""
     try:
-        parsed = {name: json.loads(str(values[name])) for name in JSON_COLUMNS.intersection(values)}
+        return json.loads(str(text))
+    except ValueError:
+        return default
+
+
+def parse_record(model: type[Model], values: Mapping[str, object], dispensable: frozenset[str] = JSON_COLUMNS) -> Model:
+    """Build a record from column values, by column; those of `dispensable` columns that are invalid have their default. Raise
+    DatabaseDamaged if others are invalid.
+    """
+    create: Callable[..., Model] = model
+    parsed = {name: read_json(values[name], UNREADABLE) for name in JSON_COLUMNS.intersection(values)}
+    try:
         return create(**{**values, **parsed})
-    except (ValidationError, json.JSONDecodeError) as error:
-        raise unreadable_error(model.__name__, _describe_first_error(error)) from error
+    except ValidationError as error:
+        invalid = {str(detail["loc"][0]) for detail in error.errors(include_url=False) if detail["loc"]}
+        if not invalid or not invalid <= dispensable.intersection(values):
+            raise unreadable_error(model.__name__, _describe_first_error(error)) from error
+    return parse_record(model, {name: value for name, value in values.items() if name not in invalid}, dispensable)
 
 
 def unreadable_error(record: str, reason: object) -> DatabaseDamaged:
@@ -186,8 +221,6 @@ def _to_json_value(value: object) -> object:
     return value.model_dump(mode="json") if isinstance(value, BaseModel) else str(value)
 
 
-def _describe_first_error(error: ValidationError | json.JSONDecodeError) -> str:
-    if isinstance(error, json.JSONDecodeError):
-        return error.msg
+def _describe_first_error(error: ValidationError) -> str:
     detail = error.errors(include_url=False)[0]
     return f"{'.'.join(str(part) for part in detail['loc'])}: {detail['msg']}"

@@ -11,7 +11,7 @@ from uuid import UUID
 from lethe_app.domain.changes import Trashed, TrashKind
 from lethe_app.storage import message_erasure, redaction, trash
 from lethe_app.storage.database import Store, in_transaction
-from lethe_app.storage.row_mapping import json_list, select_by_values
+from lethe_app.storage.row_mapping import json_list, parse_rows, select_by_values
 
 TITLE_CHARACTERS = 160
 """Characters of a text shown as its title."""
@@ -94,11 +94,10 @@ class TrashListing(Store):
     @in_transaction
     def list_items(self, connection: sqlite3.Connection) -> list[Trashed]:
         """Return everything in the trash that can be restored."""
-        return [
-            Trashed(kind, id_, " ".join(title.split()), datetime.fromisoformat(when), *details)
-            for kind, query in QUERIES.items()
-            for id_, title, when, *details in connection.execute(query, (TITLE_CHARACTERS,))
-        ]
+        rows = ((kind, *row) for kind, query in QUERIES.items() for row in connection.execute(query, (TITLE_CHARACTERS,)))
+        return parse_rows(
+            lambda row: Trashed(row[0], row[1], " ".join(row[2].split()), datetime.fromisoformat(row[3]), *row[4:]), rows
+        )
 
     @in_transaction
     def load_preview(self, connection: sqlite3.Connection, item: Trashed) -> str:

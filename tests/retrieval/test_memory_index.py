@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from uuid import UUID, uuid4
 
+import numpy as np
 import pytest
 
 from lethe_app.domain.passage import PassageKind, TextEmbedding
@@ -14,8 +15,9 @@ from lethe_app.language_tables import load_table
 from lethe_app.retrieval import candidates, passage_builder, term_statistics
 from lethe_app.retrieval.memory_index import MemoryIndex
 from lethe_app.retrieval.ranking import RankedSources
+from lethe_app.storage.database import Database
 from lethe_app.storage.index.passages import Passages
-from tests.retrieval.conftest import embed, origins_of, sure_hits
+from tests.retrieval.conftest import SIZE, embed, origins_of, sure_hits
 
 MONDAY = datetime(2026, 5, 4, 20, 0, tzinfo=UTC)
 FRIDAY = MONDAY + timedelta(days=4)
@@ -52,6 +54,33 @@ async def test_another_word_of_the_same_meaning_finds_it_too(passages: Passages)
     sessions = await lived(recall)
 
     assert sources(await recall.search(["mara"], "Where is the vessel?", at=FRIDAY))[0] == sessions["harbour"]
+
+
+@pytest.mark.parametrize(
+    "vector", [b"", b"abc", np.zeros(3, np.float32).tobytes(), np.full(SIZE, np.nan, np.float32).tobytes()]
+)
+@pytest.mark.parametrize("large", [False, True])
+async def test_one_unusable_vector_takes_no_search_down_and_is_made_again(
+    passages: Passages, database: Database, vector: bytes, large: bool, monkeypatch: pytest.MonkeyPatch
+):
+    sessions = await lived(MemoryIndex(passages, embed, "toy"))
+    await database.run(
+        lambda connection: connection.execute(
+            "UPDATE passage_vectors SET vector = ?, tokens = ? WHERE passage = 3", (vector, b"ab")
+        )
+    )
+    if large:
+        monkeypatch.setattr(candidates, "MAX_COMPLETE", 0)
+
+    recall = MemoryIndex(passages, embed, "toy")
+    found = sources(await recall.search(["mara"], "Where is the vessel?", at=FRIDAY))
+    while await recall.embed_pending():
+        pass
+    stored = await passages.vectors("toy", [3])
+
+    assert found[0] == sessions["harbour"]
+    assert len(stored[3]) == SIZE * 4
+    assert np.isfinite(np.frombuffer(stored[3], np.float32)).all()
 
 
 async def test_time_words_lead_to_their_time(recall: MemoryIndex):

@@ -425,9 +425,24 @@ def test_a_programming_error_is_not_translated(tmp_path: Path):
     assert translate(KeyError("x"), tmp_path) is None
 
 
-async def test_text_that_is_not_utf8_is_reported_as_damage(database: Database):
-    with pytest.raises(DatabaseDamaged):
-        await database.run(lambda connection: connection.execute("SELECT CAST(x'ff' AS TEXT)").fetchone())
+async def test_text_that_is_not_utf8_is_read_with_replacement_characters(database: Database):
+    found = await database.run(lambda connection: connection.execute("SELECT CAST(X'48FF69' AS TEXT), 'ü'").fetchall())
+
+    assert found == [("H\ufffdi", "ü")]
+
+
+async def test_a_database_that_was_read_only_once_opens_again(path: Path):
+    await (await Database.open(path)).close()
+    for suffix in ("-wal", "-shm"):  # SQLite makes them as read-only as the database was then
+        sidecar = path.with_name(path.name + suffix)
+        sidecar.touch()
+        sidecar.chmod(0o444)
+
+    database = await Database.open(path)
+    await database.run(lambda connection: connection.execute("INSERT INTO app_state VALUES ('a', 'b', '1')"))
+
+    assert all(path.with_name(path.name + suffix).stat().st_mode & 0o200 for suffix in ("-wal", "-shm"))
+    await database.close()
 
 
 @pytest.mark.parametrize("state", ["is empty", "is missing"])

@@ -14,6 +14,7 @@ from lethe_app.errors import LetheError
 from lethe_app.retrieval.embedding_geometry import Embed
 from lethe_app.retrieval.passage_builder import is_dated
 from lethe_app.retrieval.vectors.owner_views import OwnerView, vector_of
+from lethe_app.retrieval.vectors.stored import usable_vectors
 from lethe_app.storage.index.passages import KINDS, Passages
 
 OVERSAMPLING = 4
@@ -66,7 +67,8 @@ async def distances_of_origins(
     Passages of dated kinds are embedded again without their date; the others are compared by their stored vector.
     """
     stored = await passages.vectors_of_origins(embedder, list(origins))
-    vectors = {item.number: item.vector for item in stored if not is_dated(item.kind)}
+    undated_vectors = {item.number: item.vector for item in stored if not is_dated(item.kind)}
+    vectors = usable_vectors(undated_vectors, len(embedding.vector))
     dated = await passages.read([item.number for item in stored if is_dated(item.kind)])
     vectors |= await undated.embed_passages(dated.values())
     return dict(
@@ -140,5 +142,8 @@ def sorted_distances(embedding: TextEmbedding, vectors: Sequence[bytes]) -> list
     """Return the cosine distances (0 to 2) of `vectors` to `embedding`, nearest first. Those of another length are left out."""
     if not vectors:
         return []
-    known = np.stack([np.frombuffer(vector, np.float32) for vector in vectors if len(vector) == len(embedding.vector)])
+    usable = usable_vectors(dict(enumerate(vectors)), len(embedding.vector))
+    if not usable:
+        return []
+    known = np.stack([np.frombuffer(vector, np.float32) for vector in usable.values()])
     return [float(value) for value in np.sort(np.maximum(0.0, 1.0 - known @ vector_of(embedding)))]

@@ -18,6 +18,7 @@ from lethe_app.errors import LetheError
 from lethe_app.retrieval.vectors import persistence
 from lethe_app.retrieval.vectors.index import NO_RESULTS, HnswGraph, Numbers, Vectors, VectorTable, tune_width
 from lethe_app.retrieval.vectors.persistence import GraphLocation
+from lethe_app.retrieval.vectors.stored import usable_vectors
 from lethe_app.storage.index.passages import Passages
 
 log = logging.getLogger(__name__)
@@ -243,7 +244,10 @@ class VectorStore:
 
     async def _read_vectors(self, numbers: Numbers) -> tuple[Numbers, Vectors]:
         """Return the vectors storage has for these numbers, and the numbers that have one."""
-        found = await self._passages.vectors(self._embedder, numbers.tolist())
+        stored = await self._passages.vectors(self._embedder, numbers.tolist())
+        found = usable_vectors(stored)
+        if len(found) < len(stored):  # their passages are embedded again
+            await self._passages.delete_vectors(self._embedder, sorted(stored.keys() - found.keys()))
         known = np.array(sorted(found), np.int64)
         vectors = np.frombuffer(b"".join(found[number] for number in known.tolist()), np.float32)
         return known, vectors.reshape(len(known), -1) if len(known) else np.zeros((0, 0), np.float32)

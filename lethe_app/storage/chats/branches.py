@@ -45,7 +45,7 @@ SELECT id FROM down ORDER BY seq DESC LIMIT 1
 
 SELECT_OUTLINE = """
 SELECT m.id, m.parent_id, m.deleted_at, m.role, m.hidden, a.length
-FROM messages m JOIN alternatives a ON a.message_id = m.id AND a.position = m.shown
+FROM messages m LEFT JOIN alternatives a ON a.message_id = m.id AND a.position = m.shown
 WHERE m.session_id = ? ORDER BY m.seq DESC
 """
 
@@ -92,7 +92,7 @@ def outline(connection: sqlite3.Connection, session_id: str) -> list[MessageOutl
         if id_ == next_id:
             next_id = parent
             if deleted is None:
-                outlines.append(MessageOutline(UUID(id_), ROLES[role], bool(hidden), length))
+                outlines.append(MessageOutline(UUID(id_), ROLES.get(role, Role.SYSTEM), bool(hidden), length or 0))
     outlines.reverse()
     return outlines
 

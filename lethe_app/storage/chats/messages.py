@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from lethe_app.domain.chat import Alternative, Message
-from lethe_app.errors import StorageError
+from lethe_app.domain.chat import UNREADABLE_NOTE, Alternative, Message, Role
+from lethe_app.errors import DatabaseDamaged, StorageError
 from lethe_app.storage.chats import branches, incognito
 from lethe_app.storage.row_mapping import (
     ALTERNATIVE_COLUMNS,
@@ -18,6 +18,7 @@ from lethe_app.storage.row_mapping import (
     column_values,
     insert,
     parse_record,
+    parse_rows,
     update,
     utc_text,
 )
@@ -72,6 +73,10 @@ class TurnPosition:
     """True if no session with this persona began later."""
 
 
+ALL_BUT_TEXT = frozenset(ALTERNATIVE_COLUMNS) - {"content", "thinking"}
+"""Columns of an alternative without which its text can still be read."""
+DISPENSABLE = frozenset({"mode", "note", "speaker", "speaker_name"})
+"""Columns of a message without which it can still be read."""
 RAISE_LAST_ACTIVITY = "UPDATE sessions SET last_activity = max(last_activity, ?) WHERE guid = ?"
 """Statement that raises a session's last activity to a time (UTC)."""
 
@@ -81,26 +86,39 @@ def load(connection: sqlite3.Connection, ids: Sequence[str]) -> list[Message]:
     not.
     """
     ids_json = json.dumps(ids)
-    alternatives: dict[str, list[dict[str, object]]] = {id_: [] for id_ in ids}
+    alternatives: dict[str, list[Alternative]] = {id_: [] for id_ in ids}
     private_texts = incognito.load_texts(connection, ids_json)
     for message_id, *values in connection.execute(ALTERNATIVES, (ids_json,)):
         alternative = dict(zip(ALTERNATIVE_COLUMNS, values, strict=True))
-        alternative["degradations"] = json.loads(str(alternative["degradations"]))
         alternative |= private_texts.get((message_id, len(alternatives[message_id])), {})
-        alternatives[message_id].append(alternative)
+        alternatives[message_id].append(parse_record(Alternative, alternative, ALL_BUT_TEXT))
     loaded = {}
     for *values, is_parent_deleted in connection.execute(MESSAGES, (ids_json,)):
         row = dict(zip(MESSAGE_COLUMNS, values, strict=True))
         if is_parent_deleted:
             row["parent_id"] = branches.nearest_undeleted(connection, row["parent_id"])
-        loaded[row["id"]] = parse_record(Message, {**row, "alternatives": alternatives[row["id"]]})
+        loaded[row["id"]] = _parse_message({**row, "alternatives": alternatives[row["id"]]})
     return [loaded[id_] for id_ in ids]
 
 
+def _parse_message(values: dict[str, object]) -> Message:
+    """Build a message; one that cannot be read is a system message without text, which says why in its note."""
+    try:
+        return parse_record(Message, values, DISPENSABLE)
+    except DatabaseDamaged as error:
+        kept = {name: values[name] for name in ("id", "session_id", "parent_id")}
+        return Message.model_validate(
+            {**kept, "hidden": bool(values["hidden"]), "role": Role.SYSTEM, "note": UNREADABLE_NOTE + error.message}
+        )
+
+
 def load_message(connection: sqlite3.Connection, message_id: str) -> Message:
-    """Return a message. Raise StorageError if it does not exist or is in the trash."""
+    """Return a message. Raise StorageError if it does not exist, is in the trash or cannot be read."""
     session_of(connection, message_id)
-    return load(connection, [message_id])[0]
+    message = load(connection, [message_id])[0]
+    if message.is_unreadable:
+        raise DatabaseDamaged(message.note.removeprefix(UNREADABLE_NOTE), "Restore a backup, or delete the message.")
+    return message
 
 
 def session_of(connection: sqlite3.Connection, message_id: str) -> str:
@@ -167,7 +185,7 @@ def _build_turn_position(
 ) -> TurnPosition:
     newest = connection.execute(NEWEST_SESSIONS, (session_id,)).fetchall()
     rows = [connection.execute(SELECT_LAST_USER_TIME, (guid, message_id)).fetchone() for (guid,) in newest]
-    times = [datetime.fromisoformat(row[0]) for row in rows if row]
+    times = parse_rows(lambda row: datetime.fromisoformat(row[0]), [row for row in rows if row])
     (has_later,) = connection.execute(HAS_LATER_SESSION, (session_id,)).fetchone()
     return TurnPosition(visible, by_user, max(times, default=None), is_latest=not has_later)
 

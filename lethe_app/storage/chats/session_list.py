@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from datetime import datetime
 from uuid import UUID
@@ -11,7 +10,7 @@ from lethe_app.domain.chat import PartState, SessionPart, SessionSummary
 from lethe_app.domain.facts import MadeBy
 from lethe_app.domain.list_items import DescriptionAuthor, SessionLine, search_text
 from lethe_app.storage.database import Store, in_transaction
-from lethe_app.storage.row_mapping import select_by_values, unreadable_error
+from lethe_app.storage.row_mapping import parse_rows, read_json, select_by_values, unreadable_error
 
 PREVIEW_CHARACTERS = 160
 """Characters of a preview."""
@@ -64,7 +63,7 @@ def summaries(
     """
     options = {"incognito": incognito, "preview": PREVIEW_CHARACTERS, "limit": -1 if limit is None else limit}
     rows = connection.execute(SELECT_SUMMARIES.format(condition=condition), {**options, **values})
-    return [_summary(row) for row in rows]
+    return parse_rows(_summary, rows)
 
 
 def _summary(row: tuple[str, str, str, str, str, int, int, int, str, str, str, int]) -> SessionSummary:
@@ -74,18 +73,26 @@ def _summary(row: tuple[str, str, str, str, str, int, int, int, str, str, str, i
             UUID(guid),
             persona_id,
             title,
-            datetime.fromisoformat(added),
-            datetime.fromisoformat(last_activity).astimezone(),
+            _first_moment(added, last_activity),
+            _first_moment(last_activity, added).astimezone(),
             count,
             bool(archived),
             bool(sticky),
             " ".join(preview.split()),
             " ".join(first_words.split()),
-            tuple(json.loads(guests)),
+            tuple(read_json(guests, ())),
             bool(incognito),
         )
     except (TypeError, ValueError) as error:
         raise unreadable_error("conversation", error) from error
+
+
+def _first_moment(*times: str) -> datetime:
+    """Return the first of these times that can be read. Raise ValueError if there is none."""
+    moments = parse_rows(datetime.fromisoformat, times)
+    if not moments:
+        raise ValueError(times[0])
+    return moments[0]
 
 
 TITLE_CHARACTERS = 80
@@ -129,7 +136,7 @@ class SessionLines(Store):
         by_session: dict[str, list[tuple[str, str, str]]] = {}
         for guid, part, state, made_by in parts:
             by_session.setdefault(guid, []).append((part, state, made_by))
-        return [_line(row, by_session.get(row[0], [])) for row in rows]
+        return parse_rows(lambda row: _line(row, by_session.get(row[0], [])), rows)
 
 
 def _line(row: tuple[str, ...], parts: list[tuple[str, str, str]]) -> SessionLine:
@@ -141,8 +148,8 @@ def _line(row: tuple[str, ...], parts: list[tuple[str, str, str]]) -> SessionLin
             name,
             " ".join(first.split()),
             search_text(name, first, content, keywords),
-            datetime.fromisoformat(added).timestamp(),
-            datetime.fromisoformat(last).timestamp(),
+            _first_moment(added, last).timestamp(),
+            _first_moment(last, added).timestamp(),
             int(count),
             int(relevance),
             is_roleplay,
@@ -157,9 +164,12 @@ def _line(row: tuple[str, ...], parts: list[tuple[str, str, str]]) -> SessionLin
         raise unreadable_error("conversation", error) from error
 
 
+AUTHORS = frozenset(MadeBy)
+
+
 def _author(parts: list[tuple[str, str, str]]) -> DescriptionAuthor:
     """Return who wrote the summary; NOBODY for a session without archive parts."""
-    makers = {part: made_by for part, _state, made_by in parts}
+    makers = {part: made_by for part, _state, made_by in parts if made_by in AUTHORS}
     if not makers:
         return DescriptionAuthor.NOBODY
     authors = {MadeBy.USER: DescriptionAuthor.USER, MadeBy.MODEL: DescriptionAuthor.MODEL}

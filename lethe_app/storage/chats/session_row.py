@@ -7,7 +7,15 @@ from datetime import datetime
 
 from lethe_app.domain.chat import ChatSession
 from lethe_app.storage.chats import messages
-from lethe_app.storage.row_mapping import MEMORY_COLUMNS, SESSION_COLUMNS, ColumnValue, column_values, insert, utc_text
+from lethe_app.storage.row_mapping import (
+    MEMORY_COLUMNS,
+    SESSION_COLUMNS,
+    ColumnValue,
+    column_values,
+    insert,
+    parse_rows,
+    utc_text,
+)
 
 # In a session without branches, the parent of every message is the one before it, and the tip is the newest one.
 IS_BRANCHED = """
@@ -38,8 +46,11 @@ def update_session_row(connection: sqlite3.Connection, session: str) -> None:
     messages.update_message_count(connection, session)
     (is_branched,) = connection.execute(IS_BRANCHED, values).fetchone()
     # Compared as moments, since the stored texts have different time zones.
-    last = max(utc_text(datetime.fromisoformat(row[0])) for row in connection.execute(ACTIVITY_TIMES, values))
-    connection.execute("UPDATE sessions SET branched = ?, last_activity = ? WHERE guid = ?", (bool(is_branched), last, session))
+    moments = parse_rows(lambda row: utc_text(datetime.fromisoformat(row[0])), connection.execute(ACTIVITY_TIMES, values))
+    connection.execute(
+        "UPDATE sessions SET branched = ?, last_activity = coalesce(?, last_activity) WHERE guid = ?",
+        (bool(is_branched), max(moments, default=None), session),
+    )
 
 
 def queue_for_indexing(connection: sqlite3.Connection, session: str) -> None:

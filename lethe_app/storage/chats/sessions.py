@@ -22,6 +22,7 @@ from lethe_app.storage.row_mapping import (
     column_values,
     json_list,
     parse_record,
+    parse_rows,
     storable_text,
     update,
     utc_text,
@@ -34,6 +35,8 @@ SELECT_SESSION = f"""
 SELECT {", ".join(f"m.{name}" for name in MEMORY_COLUMNS)}, {", ".join(f"s.{name}" for name in SESSION_COLUMNS)}, s.tip_id
 FROM sessions s JOIN memories m USING (guid) WHERE guid = ? AND m.deleted_at IS NULL
 """
+DISPENSABLE = frozenset((*MEMORY_COLUMNS, *SESSION_COLUMNS)) - {"guid", "persona_id", "is_incognito"}
+"""Columns without which a session can still be opened."""
 SELECT_MOMENTS = """
 SELECT persona_id, guid FROM memories WHERE guid IN (SELECT moment FROM moment_sources WHERE message_id IN (
     SELECT value FROM json_each(?1) UNION ALL SELECT id FROM messages WHERE session_id IN (SELECT value FROM json_each(?1))))
@@ -346,7 +349,7 @@ def _follow_text(connection: sqlite3.Connection, before: Message) -> Message:
 def load_recallable(connection: sqlite3.Connection, persona_id: str) -> list[ChatSession]:
     """Return the sessions of a persona that are sticky or have keywords of their own."""
     rows = connection.execute(SELECT_RECALLABLE, (persona_id,)).fetchall()
-    return [load_session(connection, guid) for (guid,) in rows]
+    return parse_rows(lambda row: load_session(connection, row[0]), rows)
 
 
 def load_session(connection: sqlite3.Connection, guid: str) -> ChatSession:
@@ -355,4 +358,5 @@ def load_session(connection: sqlite3.Connection, guid: str) -> ChatSession:
     if row is None:
         raise RecordMissing("This conversation no longer exists.", "It may be in the Trash.")
     values = dict(zip((*MEMORY_COLUMNS, *SESSION_COLUMNS), row[:-1], strict=True))
-    return parse_record(ChatSession, {**values, "leaf_id": branches.nearest_undeleted(connection, row[-1])})
+    leaf = branches.nearest_undeleted(connection, row[-1])
+    return parse_record(ChatSession, {**values, "leaf_id": leaf}, DISPENSABLE)

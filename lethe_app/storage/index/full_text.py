@@ -10,7 +10,7 @@ from uuid import UUID
 
 from lethe_app.storage.chats.session_list import shown_title
 from lethe_app.storage.database import Store, in_transaction
-from lethe_app.storage.row_mapping import select_by_values, storable_text
+from lethe_app.storage.row_mapping import Row, parse_rows, select_by_values, storable_text
 
 MAX_PASSAGE_NUMBER = 2**62
 """Upper bound above every passage number."""
@@ -163,5 +163,12 @@ class FullTextSearch(Store):
         self, connection: sqlite3.Connection, query: str, owner: str | None, below: int, is_hit: HitFilter
     ) -> tuple[list[TextHit], int]:
         rows = connection.execute(query, (owner, below, MAX_UNINDEXED_PER_CALL)).fetchall()
-        hits = [hit for row in rows if is_hit(hit := TextHit(*row[1:]))]
+        hits = [hit for hit in parse_rows(_parse_hit, rows) if is_hit(hit)]
         return hits, rows[-1][0] if len(rows) == MAX_UNINDEXED_PER_CALL else 0
+
+
+def _parse_hit(row: Row) -> TextHit:
+    """Return the hit of a row, which begins with its number. Raise ValueError if its time cannot be read."""
+    hit = TextHit(*row[1:])
+    datetime.fromisoformat(hit.time)
+    return hit

@@ -14,7 +14,7 @@ from lethe_app.domain.passage import Passage, PassageKind
 from lethe_app.storage.database import Store, in_transaction
 from lethe_app.storage.index import term_positions
 from lethe_app.storage.index.term_positions import Occurrences, TermPassages
-from lethe_app.storage.row_mapping import Row, json_list, select_by_values, storable_text
+from lethe_app.storage.row_mapping import Row, json_list, parse_rows, select_by_values, storable_text
 
 KINDS = tuple(PassageKind)
 """Kinds of passages in the order in which `Passages.encoded_rows` numbers them."""
@@ -90,7 +90,7 @@ class Passages(Store):
     def read(self, connection: sqlite3.Connection, numbers: Sequence[int]) -> dict[int, Passage]:
         """Return the passages of these numbers that exist."""
         found = select_by_values(connection, f"SELECT {COLUMNS} FROM passages WHERE number", numbers)
-        return {row[0]: from_row(row) for row in found}
+        return {passage.number: passage for passage in parse_rows(from_row, found)}
 
     @in_transaction
     def encoded_rows(self, connection: sqlite3.Connection, owner: str, after: int = 0) -> str:
@@ -136,6 +136,12 @@ class Passages(Store):
         return [item.passage for item in kept]
 
     @in_transaction
+    def delete_vectors(self, connection: sqlite3.Connection, embedder: str, numbers: Sequence[int]) -> None:
+        """Delete the vectors of these passages, so that they are made again."""
+        query = "DELETE FROM passage_vectors WHERE passage = ? AND embedder = ?"
+        connection.executemany(query, [(number, embedder) for number in numbers])
+
+    @in_transaction
     def count_without_vectors(self, connection: sqlite3.Connection, embedder: str) -> int:
         """Return the number of passages without a vector of this embedder."""
         return _count_without_vectors(connection, embedder)
@@ -164,7 +170,7 @@ class Passages(Store):
         if not found:  # counted first: with a limit above their number, the query would search all passages
             count = min(limit, _count_without_vectors(connection, embedder))
             found = connection.execute(query, (0, embedder, count)).fetchall() if count else []
-        return [from_row(row) for row in found]
+        return parse_rows(from_row, found)
 
     @in_transaction
     def token_vectors(self, connection: sqlite3.Connection, embedder: str, numbers: Sequence[int]) -> dict[int, bytes]:

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from lethe_app.domain.chat import Role
 from lethe_app.storage.database import Store, in_transaction
-from lethe_app.storage.row_mapping import json_list
+from lethe_app.storage.row_mapping import json_list, parse_rows
 
 # Place and opening must not depend on the deletion of other messages: those events do not queue this message again.
 MESSAGES_TO_INDEX = """
@@ -92,7 +92,7 @@ class PendingIndex(Store):
     def messages_to_index(self, connection: sqlite3.Connection, ids: Sequence[UUID]) -> list[PendingMessage]:
         """Return those of these messages that are neither hidden nor in the trash, by session and order of arrival."""
         wanted = json_list(ids)
-        return [_pending_message(row) for row in connection.execute(MESSAGES_TO_INDEX, (wanted,))]
+        return parse_rows(_pending_message, connection.execute(MESSAGES_TO_INDEX, (wanted,)))
 
     @in_transaction
     def queue_all(self, connection: sqlite3.Connection) -> None:

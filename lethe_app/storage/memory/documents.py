@@ -12,7 +12,7 @@ from lethe_app.domain.passage import Document, DocumentChunk
 from lethe_app.errors import StorageError
 from lethe_app.storage import redaction
 from lethe_app.storage.database import Store, in_transaction
-from lethe_app.storage.row_mapping import json_list, storable_text
+from lethe_app.storage.row_mapping import json_list, parse_rows, storable_text
 
 _SELECT = """
 SELECT d.guid, d.owner, d.title, d.path, d.digest, d.size, d.added, d.trouble,
@@ -74,14 +74,14 @@ class DocumentStore(Store):
     def documents_of(self, connection: sqlite3.Connection, owners: Iterable[str]) -> list[Document]:
         """Return the documents of these owners, by title."""
         where = "WHERE d.owner IN (SELECT value FROM json_each(?)) ORDER BY d.title COLLATE NOCASE, d.added"
-        return [_to_document(row) for row in connection.execute(f"{_SELECT} {where}", (json_list(owners),))]
+        return parse_rows(_to_document, connection.execute(f"{_SELECT} {where}", (json_list(owners),)))
 
     @in_transaction
     def chunks(self, connection: sqlite3.Connection, ids: Sequence[UUID]) -> dict[UUID, DocumentChunk]:
         """Return those of these passages that exist."""
         where = "WHERE c.id IN (SELECT value FROM json_each(?))"
         rows = connection.execute(f"{_SELECT_CHUNKS} {where}", (json_list(ids),))
-        return {UUID(row[0]): _to_chunk(row) for row in rows}
+        return {chunk.id: chunk for chunk in parse_rows(_to_chunk, rows)}
 
     @in_transaction
     def chunks_of(
@@ -90,7 +90,7 @@ class DocumentStore(Store):
         """Return passages of a document, in their order, from its beginning or from the passage `first`."""
         from_first = "c.position >= coalesce((SELECT position FROM document_chunks WHERE id = ?), 0)"
         query = f"{_SELECT_CHUNKS} WHERE c.document = ? AND {from_first} ORDER BY c.position LIMIT ?"
-        return [_to_chunk(row) for row in connection.execute(query, (str(guid), str(first), limit))]
+        return parse_rows(_to_chunk, connection.execute(query, (str(guid), str(first), limit)))
 
     async def scrub(self) -> None:
         """Remove what was deleted from the files of the database."""

@@ -15,7 +15,7 @@ from lethe_app.domain.facts import ExtractedFact, Tombstone
 from lethe_app.errors import RecordMissing
 from lethe_app.storage.database import Store, in_transaction
 from lethe_app.storage.memory import fact_validity
-from lethe_app.storage.row_mapping import RecordTable, json_list, utc_text
+from lethe_app.storage.row_mapping import RecordTable, json_list, parse_rows, read_json, utc_text
 
 FACTS = RecordTable("facts", ExtractedFact, "guid")
 _NO_LONGER_HOLDS = "coalesce(f.superseded_because, 'contradicted') IN ('contradicted', 'restored')"
@@ -128,7 +128,7 @@ class FactStore(Store):
     def tombstones_of(self, connection: sqlite3.Connection, persona_id: str) -> list[Tombstone]:
         """Return the tombstones of facts that must not be learnt again."""
         rows = connection.execute("SELECT digest, messages FROM forgotten_facts WHERE persona_id = ?", (persona_id,))
-        return [Tombstone(digest, tuple(UUID(id_) for id_ in json.loads(messages))) for digest, messages in rows]
+        return parse_rows(lambda row: Tombstone(row[0], tuple(UUID(id_) for id_ in read_json(row[1], ()))), rows)
 
 
 # Functions for use inside the caller's transaction
@@ -145,7 +145,7 @@ def _save_tombstone(connection: sqlite3.Connection, persona_id: str, tombstone: 
     row = connection.execute("SELECT messages FROM forgotten_facts WHERE persona_id = ? AND digest = ?", key).fetchone()
     messages = [str(id_) for id_ in tombstone.messages]
     if row is not None:
-        known = json.loads(row[0])
+        known = read_json(row[0])
         messages = list(dict.fromkeys([*known, *messages])) if known and messages else []
     connection.execute(
         "INSERT OR REPLACE INTO forgotten_facts (persona_id, digest, messages) VALUES (?, ?, ?)", (*key, json.dumps(messages))

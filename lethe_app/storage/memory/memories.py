@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Collection, Sequence
 from datetime import datetime
@@ -13,7 +12,7 @@ from lethe_app.domain.list_items import MemoryFiling
 from lethe_app.domain.memory import MemoryType, MemoryUnit
 from lethe_app.errors import RecordMissing, StorageError
 from lethe_app.storage.database import Store, in_transaction
-from lethe_app.storage.row_mapping import RecordTable, json_list, utc_text
+from lethe_app.storage.row_mapping import RecordTable, json_list, parse_rows, read_json, utc_text
 
 MEMORIES = RecordTable("memories", MemoryUnit, "guid")
 OF_PERSONA = "WHERE category <> 'chat_session' AND persona_id = ?"
@@ -61,7 +60,7 @@ class MemoryStore(Store):
         )
         rows = connection.execute(query, (persona_id,))
         return [
-            MemoryFiling(guid, filed_under, json.loads(tags), json.loads(metadata))
+            MemoryFiling(guid, filed_under, read_json(tags, []), read_json(metadata, {}))
             for guid, filed_under, tags, metadata in rows
         ]
 
@@ -141,4 +140,4 @@ def _with_personas(
     connection: sqlite3.Connection, conditions: str, values: Sequence[object] = ()
 ) -> list[tuple[str, MemoryUnit]]:
     query = f"SELECT persona_id, {', '.join(MEMORIES.columns)} FROM memories {conditions}"
-    return [(persona_id, MEMORIES.parse(row)) for persona_id, *row in connection.execute(query, values)]
+    return parse_rows(lambda row: (row[0], MEMORIES.parse(row[1:])), connection.execute(query, values))

@@ -11,7 +11,7 @@ from lethe_app.domain.list_items import NEVER, MemoryLine, beginning, search_tex
 from lethe_app.domain.memory import MemoryInsertion, MemoryType
 from lethe_app.storage.chats.session_list import shown_title
 from lethe_app.storage.database import Store, in_transaction
-from lethe_app.storage.row_mapping import unreadable_error
+from lethe_app.storage.row_mapping import parse_rows, unreadable_error
 
 # NOT INDEXED: with the index by persona, SQLite would sort all rows before it returns the first.
 SELECT_LINES = """
@@ -39,7 +39,7 @@ class MemoryListRows(Store):
     ) -> tuple[list[MemoryLine], int]:
         """Return up to `limit` memories of a persona, sessions included, last stored first, and the rowid to continue below."""
         rows = connection.execute(SELECT_LINES, (below, persona_id, limit)).fetchall()
-        return [_line(row) for row in rows], rows[-1][0] if rows else 0
+        return parse_rows(_line, rows), rows[-1][0] if rows else 0
 
 
 def _line(row: tuple[str, ...]) -> MemoryLine:

@@ -23,6 +23,13 @@ def _tr(text: str) -> str:
     return QCoreApplication.translate("Message", text)
 
 
+def displayed_text(message: Message) -> str:
+    """Return the text of a message as it is displayed; for one that cannot be read, that it cannot."""
+    if not message.is_unreadable:
+        return message.content
+    return _tr("This message cannot be read: what is stored of it is damaged. A backup may still have it.")
+
+
 def format_missing_summary(*, has_ended: bool, is_made: bool) -> str:
     """Return why a session has no summary; `is_made` is true if one was tried and nothing was worth remembering."""
     if not has_ended:

@@ -12,6 +12,7 @@ from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistent
 from lethe_app.domain.chat import Message, MessageOutline, Role
 from lethe_app.errors import LetheError
 from lethe_app.ui.core.labels.dates import format_time, local_day
+from lethe_app.ui.core.labels.messages import displayed_text
 from lethe_app.ui.transcript.markdown.blocks import strip_formatting
 from lethe_app.ui.transcript.model.annotations import AnnotationQueries, MessageAnnotations, ReplyAnnotations
 from lethe_app.ui.transcript.model.message_pages import Loader, MessagePages
@@ -163,7 +164,7 @@ class ChatModel(QAbstractListModel):
         if self._reply is not None and self.is_growing(row):
             return self._reply.content.text, self._reply.thinking.text
         message = self.message(row)
-        return (message.content, message.thinking) if message else ("", "")
+        return (displayed_text(message), message.thinking) if message else ("", "")
 
     def separator_day(self, row: int) -> date | None:
         """Return the day for the separator above a row; None if the row above is of the same day or its day is not known."""
