@@ -107,15 +107,15 @@ LONG_PATTERNS = 4
 LONG_WORD_LISTS = 24
 """How many are left over of patterns and of word lists that are longer; the numbers may only fall."""
 BUDGET: dict[str, tuple[int, int, int]] = {
-    "ui": (27609, 3285, 377),
+    "ui": (27615, 3286, 377),
     "services": (14838, 1567, 281),
     "brain": (8650, 883, 152),
-    "storage": (4735, 540, 60),
+    "storage": (4844, 551, 60),
     "llm": (3604, 406, 70),
     "interchange": (2624, 251, 16),
-    "retrieval": (2434, 239, 40),
+    "retrieval": (2464, 240, 40),
     "prompt": (2180, 213, 37),
-    "domain": (2319, 91, 139),
+    "domain": (2324, 92, 139),
     "agents": (1466, 190, 40),
     "speech": (1222, 119, 32),
     "web": (835, 77, 21),
