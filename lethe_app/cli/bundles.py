@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lethe_app.cli.chat import build_progress_printer, choose_persona, choose_world, print_json
-from lethe_app.domain.bundle import CARD_SUFFIXES, BundleCounts, BundleScope
+from lethe_app.domain.bundle import CARD_SUFFIXES, BackupCounts, BundleCounts, BundleScope
 from lethe_app.services.imports.plan import (
     ImportItem,
     ImportPlan,
@@ -67,10 +67,10 @@ async def import_bundle(services: AppServices, file: Path, options: argparse.Nam
     return 0
 
 
-def describe_contents(holds: BundleCounts) -> str:
+def describe_contents(holds: BundleCounts | BackupCounts) -> str:
     """Return the contents in words: “1 world, 3 memories and 2 facts”."""
     counts = [(name.removesuffix("s") if count == 1 else name, count) for name, count in holds.model_dump().items() if count]
-    phrases = [f"{count} {'memory' if name == 'memorie' else name}" for name, count in counts]
+    phrases = [f"{count} {'memory' if name == 'memorie' else name.replace('_', ' ')}" for name, count in counts]
     return " and ".join([", ".join(phrases[:-1]), phrases[-1]] if len(phrases) > 1 else phrases) or "no other contents"
 
 

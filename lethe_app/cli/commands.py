@@ -1,5 +1,5 @@
 """Command line: `lethe` opens the window; subcommands chat, recall, archive, export, import, keep
-documents and check the installation.
+documents, back up, restore and check the installation.
 """
 
 from __future__ import annotations
@@ -65,6 +65,21 @@ def add_document_commands(commands: argparse._SubParsersAction[argparse.Argument
         parser.add_argument("--world", metavar="NAME", help="documents of this world instead of a persona")
         parser.add_argument("--json", action="store_true", help="print one JSON object")
     return parsers
+
+
+def add_backup_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> list[argparse.ArgumentParser]:
+    """Add `lethe backup` and `lethe restore` to the parser; return their parsers."""
+    backup = commands.add_parser(
+        "backup", help="write everything but models, caches and keys into one file, from which another computer can restore it"
+    )
+    backup.add_argument("file", type=expanded_path, nargs="?", metavar="FILE", help="new file (default: among the backups)")
+    restore = commands.add_parser(
+        "restore", help="list the backups, or restore one; what was there becomes a backup itself, so this can be undone"
+    )
+    restore.add_argument("backup", nargs="?", default="", metavar="FILE", help="number or name from the list, or a file")
+    for command in (backup, restore):
+        command.add_argument("--json", action="store_true", help="print one JSON object")
+    return [backup, restore]
 
 
 def add_persona_option(parser: argparse.ArgumentParser) -> None:
@@ -183,7 +198,7 @@ def build_parser() -> argparse.ArgumentParser:
     doctor.add_argument("--json", action="store_true", help="print one JSON object")
 
     bundle_commands = add_bundle_commands(commands)
-    document_commands = add_document_commands(commands)
+    document_commands = [*add_document_commands(commands), *add_backup_commands(commands)]
     for command in (chat, recall, archive, doctor, *bundle_commands, *document_commands):
         command.add_argument("--home", type=Path, default=argparse.SUPPRESS, help="folder for all data")
     return top
@@ -195,6 +210,10 @@ async def run_command(options: argparse.Namespace, paths: Paths, build: Build) -
         from lethe_app.cli.doctor import report_checks
 
         return await report_checks(paths, build, as_json=options.json)
+    if options.command in {"backup", "restore"}:  # also of a data folder that cannot be opened
+        from lethe_app.cli.backups import run_backup, run_restore
+
+        return await (run_backup if options.command == "backup" else run_restore)(paths, options)
     services = await build(paths)
     for notice in services.notices:
         print(f"lethe: {notice}", file=sys.stderr)

@@ -234,13 +234,19 @@ class Backup:
     """Schema version if it was made before a migration."""
 
 
-class BackupCounts(BundleCounts):
-    """Number of records of each kind in a backup. Deleted records are not counted."""
+class BackupCounts(BaseModel):
+    """Number of records of each kind in a backup, in the order in which they are listed. Deleted records are not counted."""
 
     personas: int = 0
     user_personas: int = 0
-    presets: int = 0
+    conversations: int = 0
+    messages: int = 0
+    memories: int = 0
+    facts: int = 0
+    notebooks: int = 0
+    worlds: int = 0
     documents: int = 0
+    presets: int = 0
 
 
 class BackedUpConversation(BaseModel):

@@ -70,12 +70,17 @@ async def make_daily_backup(home: Path, *, keep: int | None = None, moment: date
 
 
 async def back_up(home: Path, file: Path | None = None, on_progress: Progress = lambda _: None) -> Path:
-    """Write everything of a data folder into `file`, by default among its backups, and return the path; a cancelled one is
-    deleted. Raise StorageError.
+    """Write everything of a data folder into `file`, or into a new one in that folder, by default that of its backups, and
+    return the path; a cancelled one is deleted. Raise StorageError.
     """
-    target, stop = file or storage.backup_path(home / "backups", now(), BackupKind.MANUAL), threading.Event()
+    target, stop = _choose_target(home, file), threading.Event()
     await _run_in_thread(lambda: back_up_home(home, target, stop, on_progress), stop)
     return target
+
+
+def _choose_target(home: Path, file: Path | None) -> Path:
+    default = storage.backup_path(home / "backups", now(), BackupKind.MANUAL)
+    return file / default.name if file is not None and file.is_dir() else file or default
 
 
 async def restore_backup(paths: Paths, backup: Path, on_progress: Progress = lambda _: None) -> Path | None:
