@@ -8,9 +8,8 @@ from pathlib import Path
 from lethe_app.cli.bundles import describe_contents
 from lethe_app.cli.chat import build_progress_printer, print_json
 from lethe_app.domain.bundle import Backup
-from lethe_app.errors import LetheError
 from lethe_app.paths import Paths
-from lethe_app.services.maintenance.backups import back_up, list_backups, read_contents, restore_backup
+from lethe_app.services.maintenance.backups import back_up, list_backups, read_backups, read_contents, restore_backup
 
 
 async def run_backup(paths: Paths, options: argparse.Namespace) -> int:
@@ -28,10 +27,9 @@ async def run_backup(paths: Paths, options: argparse.Namespace) -> int:
 
 async def run_restore(paths: Paths, options: argparse.Namespace) -> int:
     """Run `lethe restore`: list the backups, or restore one of them or a file."""
-    backups = list_backups(paths.home)
     if not options.backup:
-        return _print_list(paths, backups, as_json=options.json)
-    file = _find(options.backup, backups)
+        return _print_list(paths, as_json=options.json)
+    file = _find(options.backup, list_backups(paths.home))
     replaced = await restore_backup(paths, file, build_progress_printer("Restoring", quiet=options.json))
     if options.json:
         print_json({"file": str(file), "replaced": str(replaced or "")})
@@ -49,28 +47,23 @@ def _find(text: str, backups: list[Backup]) -> Path:
     return next((backup.path for backup in backups if backup.path.name == text), Path(text).expanduser().absolute())
 
 
-def _print_list(paths: Paths, backups: list[Backup], *, as_json: bool) -> int:
-    contents = [_describe(backup.path) for backup in backups]
+def _print_list(paths: Paths, *, as_json: bool) -> int:
+    listed = [
+        (one.backup, describe_contents(one.contents.counts) if one.contents else one.trouble)
+        for one in read_backups(paths.home)
+    ]
     if as_json:
         rows = [
-            {"file": str(one.path), "made": one.created.isoformat(), "kind": one.kind, "size": one.size, "holds": text}
-            for one, text in zip(backups, contents, strict=True)
+            {"file": str(one.path), "made": one.created.isoformat(), "kind": one.kind, "size": one.size, "holds": contents}
+            for one, contents in listed
         ]
         print_json({"backups": rows})
         return 0
-    for number, (backup, text) in enumerate(zip(backups, contents, strict=True), start=1):
+    for number, (backup, contents) in enumerate(listed, start=1):
         made, size = f"{backup.created:%Y-%m-%d %H:%M}", f"{backup.size / 1e6:.1f} MB"
-        print(f"{number:3}  {made}  {size:>10}  {backup.kind:9}  {backup.path.name}\n     {text}")
-    if backups:
+        print(f"{number:3}  {made}  {size:>10}  {backup.kind:9}  {backup.path.name}\n     {contents}")
+    if listed:
         print("Restore one by “lethe restore NUMBER”, or one from elsewhere by “lethe restore FILE”.")
     else:
         print(f"There are no backups in {paths.home / 'backups'}. Restore one from elsewhere by “lethe restore FILE”.")
     return 0
-
-
-def _describe(backup: Path) -> str:
-    """Return in words what a backup contains, or why it cannot be read."""
-    try:
-        return describe_contents(read_contents(backup).counts)
-    except LetheError as error:
-        return error.message

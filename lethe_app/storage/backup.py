@@ -8,6 +8,7 @@ import shutil
 import sqlite3
 import threading
 import time
+from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -31,6 +32,9 @@ PAGES_PER_STEP, PAUSE_SECONDS = 256, 0.001
 """Pages copied per step (about 1 MB) and seconds of pause after it, so that the disk stays free for a message that is being
 stored.
 """
+
+COPIED_BYTES = 1 << 20
+"""Bytes copied between two reports of progress."""
 
 
 class BackupCancelled(Exception):
@@ -84,6 +88,22 @@ def delete_backup(path: Path) -> None:
             shutil.rmtree(path)
         else:
             path.unlink(missing_ok=True)
+
+
+def copy_backup(source: Path, target: Path, on_progress: Callable[[float], None]) -> None:
+    """Copy the file of a backup; `on_progress` may raise to cancel. Raise StorageError; then no file is left."""
+    draft, done = target.with_name(f".{target.name}.partial"), 0
+    with translate_errors(target):
+        try:
+            with source.open("rb") as original, draft.open("wb") as copy:
+                size = source.stat().st_size
+                while piece := original.read(COPIED_BYTES):
+                    done += copy.write(piece)
+                    on_progress(done / size)
+            sync_file(draft)
+            draft.replace(target)
+        finally:
+            delete_temporary_file(draft)
 
 
 def rotate(folder: Path, kind: BackupKind, keep: int | None = None) -> None:

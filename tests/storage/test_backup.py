@@ -43,7 +43,7 @@ async def back_up(database: Path, **options: Any) -> Path | None:
 
 
 def files(folder: Path) -> list[str]:
-    return sorted(path.name for path in folder.iterdir())
+    return sorted(path.name for path in folder.glob("*"))
 
 
 def titles_in(path: Path) -> list[str]:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
@@ -15,6 +14,13 @@ from lethe_app.domain.bundle import Backup, BackupContents, BackupKind
 from lethe_app.domain.clock import now
 from lethe_app.errors import LetheError
 from lethe_app.paths import Paths
+from lethe_app.services.scheduling.offload import (
+    CancelToken,
+    ProgressCallback,
+    WorkCancelled,
+    ignore_progress,
+    run_cancellable,
+)
 from lethe_app.storage import backup as storage
 from lethe_app.storage.home_backup import restore
 from lethe_app.storage.home_backup.contents import describe_home
@@ -25,8 +31,15 @@ T = TypeVar("T")
 
 START_DELAY_SECONDS = 30.0
 """Seconds after the start before the backup begins, so that it does not slow the start down."""
-Progress = Callable[[float], None]
-"""Function that is called with the fraction done, 0 to 1, in the thread that does the work."""
+
+
+@dataclass(frozen=True)
+class ListedBackup:
+    """Backup with its contents, or with the reason why it cannot be restored."""
+
+    backup: Backup
+    contents: BackupContents | None
+    trouble: str = ""
 
 
 class BackupService:
@@ -58,23 +71,36 @@ def read_contents(backup: Path) -> BackupContents:
     return restore.read_contents(backup)
 
 
+def read_backups(home: Path) -> list[ListedBackup]:
+    """Return the backups of a data folder with what they contain, newest first. Raise StorageError."""
+    return [_read_backup(backup) for backup in list_backups(home)]
+
+
+def _read_backup(backup: Backup) -> ListedBackup:
+    try:
+        return ListedBackup(backup, read_contents(backup.path))
+    except LetheError as error:
+        return ListedBackup(backup, None, error.message)
+
+
 def read_current_contents(home: Path) -> BackupContents:
     """Return what a data folder contains now, also while it is in use. Raise StorageError."""
     return describe_home(home, is_in_use=True)
 
 
 async def make_daily_backup(home: Path, *, keep: int | None = None, moment: datetime | None = None) -> Path | None:
-    """Make the daily backup of a data folder in a thread of its own, and return its path; None if it is not due."""
-    stop = threading.Event()
-    return await _run_in_thread(lambda: back_up_daily(home, keep, moment or now(), stop), stop)
+    """Make the daily backup of a data folder in a thread, and return its path; None if it is not due."""
+    return await _run(
+        lambda token: back_up_daily(home, keep, moment or now(), token.cancel_event, token.report_progress), ignore_progress
+    )
 
 
-async def back_up(home: Path, file: Path | None = None, on_progress: Progress = lambda _: None) -> Path:
+async def back_up(home: Path, file: Path | None = None, on_progress: ProgressCallback = ignore_progress) -> Path:
     """Write everything of a data folder into `file`, or into a new one in that folder, by default that of its backups, and
     return the path; a cancelled one is deleted. Raise StorageError.
     """
-    target, stop = _choose_target(home, file), threading.Event()
-    await _run_in_thread(lambda: back_up_home(home, target, stop, on_progress), stop)
+    target = _choose_target(home, file)
+    await _run(lambda token: back_up_home(home, target, token.cancel_event, token.report_progress), on_progress)
     return target
 
 
@@ -83,16 +109,47 @@ def _choose_target(home: Path, file: Path | None) -> Path:
     return file / default.name if file is not None and file.is_dir() else file or default
 
 
-async def restore_backup(paths: Paths, backup: Path, on_progress: Progress = lambda _: None) -> Path | None:
-    """Replace the data of a closed Lethe by a backup in a thread; see `storage/home_backup/restore.restore_backup`."""
-    return await asyncio.to_thread(restore.restore_backup, paths, backup, on_progress)
+async def save_copy(backup: Backup, target: Path, on_progress: ProgressCallback = ignore_progress) -> None:
+    """Write a backup into a file outside of the data folder; a folder of what was replaced is packed. Raise StorageError."""
+    if backup.kind is BackupKind.REPLACED:
+        await back_up(backup.path, target, on_progress)
+    else:
+        await _run(lambda token: storage.copy_backup(backup.path, target, token.report_progress), on_progress)
 
 
-async def _run_in_thread(work: Callable[[], T], stop: threading.Event) -> T:
-    """Run `work` in a thread; if the caller is cancelled, `stop` is set and the thread joined."""
-    executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="backup")
-    try:
-        return await asyncio.shield(asyncio.wrap_future(executor.submit(work)))
-    finally:
-        stop.set()
-        executor.shutdown(wait=True)
+async def delete_backup(backup: Backup) -> None:
+    """Delete a backup for good. Raise StorageError."""
+    await asyncio.to_thread(storage.delete_backup, backup.path)
+
+
+async def prepare_restore(
+    paths: Paths, backup: Path, on_progress: ProgressCallback = ignore_progress
+) -> Callable[[], Path | None]:
+    """Extract and check a backup while Lethe runs, and return the function that puts it in place once Lethe is closed.
+
+    Raise FileError, DatabaseDamaged, DatabaseTooNew and StorageError with nothing changed.
+    """
+    prepared = await _run(
+        lambda token: restore.prepare_restore(paths, backup, token.cancel_event, token.report_progress), on_progress
+    )
+    return lambda: restore.commit_restore(paths, prepared)
+
+
+async def restore_backup(paths: Paths, backup: Path, on_progress: ProgressCallback = ignore_progress) -> Path | None:
+    """Replace the data of a closed Lethe by a backup; see `storage/home_backup/restore.restore_backup`."""
+    return await _run(
+        lambda token: restore.restore_backup(paths, backup, token.report_progress, token.cancel_event), on_progress
+    )
+
+
+async def _run(work: Callable[[CancelToken], T], on_progress: ProgressCallback) -> T:
+    """Return the result of `work`, run in a thread; if the caller is cancelled, its token tells it to stop."""
+    token = CancelToken(on_progress)
+
+    def run() -> T:
+        try:
+            return work(token)
+        except storage.BackupCancelled as error:
+            raise WorkCancelled from error
+
+    return await run_cancellable(asyncio.to_thread(run), token)

@@ -27,14 +27,14 @@ class CancelToken:
 
     def __init__(self, on_progress: ProgressCallback) -> None:
         self._on_progress, self._loop = on_progress, asyncio.get_running_loop()
-        self._cancel_event, self._last_fraction = threading.Event(), -1.0
+        self.cancel_event, self._last_fraction = threading.Event(), -1.0
 
     @property
     def is_cancelled(self) -> bool:
-        return self._cancel_event.is_set()
+        return self.cancel_event.is_set()
 
     def cancel(self) -> None:
-        self._cancel_event.set()
+        self.cancel_event.set()
 
     def report_progress(self, fraction: float) -> None:
         """Report progress from the worker thread. Raise WorkCancelled if cancellation was requested."""

@@ -9,7 +9,6 @@ import json
 import shutil
 import stat
 import struct
-import threading
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
@@ -20,7 +19,6 @@ from typing import BinaryIO
 from lethe_app.domain.bundle import BACKUP_VERSION, BackupContents
 from lethe_app.errors import DatabaseTooNew, FileError
 from lethe_app.storage.atomic import delete_temporary_file, sync_file, sync_folder
-from lethe_app.storage.backup import BackupCancelled
 from lethe_app.storage.error_translation import LOW_DISK_BYTES, disk_full_error, translate_errors
 from lethe_app.storage.home_backup.files import (
     DATABASE,
@@ -46,12 +44,12 @@ DAMAGED = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, NotImplemente
 
 
 def write_archive(
-    home: Path, database: Path | None, contents: BackupContents, target: Path, stop: threading.Event, on_progress: Progress
+    home: Path, database: Path | None, contents: BackupContents, target: Path, on_progress: Progress
 ) -> BackupContents:
     """Write a backup of `home` to `target`, with the copy `database` of its database, and return its contents.
 
-    Files that cannot be read are left out and named in the contents. Raise StorageError and BackupCancelled; then no file
-    is left.
+    Files that cannot be read are left out and named in the contents. `on_progress` is called with the fraction, 0 to 1, and may
+    raise to cancel. Raise StorageError; then no file is left.
     """
     files = dict(find_files(home))
     if database is not None:
@@ -67,8 +65,6 @@ def write_archive(
                     for count in _add_file(archive, name, path, left_out):
                         done += count
                         on_progress(min(1.0, done / total))
-                        if stop.is_set():
-                            raise BackupCancelled
                 contents = contents.model_copy(update={"left_out": left_out})
                 archive.writestr(MANIFEST, contents.model_dump_json())
             sync_file(draft)
@@ -114,12 +110,11 @@ def open_archive(path: Path) -> Iterator[tuple[zipfile.ZipFile, BackupContents]]
         raise unreadable_backup_error(path) from error
 
 
-def extract(path: Path, folder: Path, stop: threading.Event, on_progress: Progress) -> BackupContents:
-    """Extract a backup into the empty `folder` and return its contents.
-
-    Raise FileError, DatabaseTooNew, StorageError and BackupCancelled.
+def extract(path: Path, folder: Path, on_progress: Progress) -> None:
+    """Extract a backup into the empty `folder`; `on_progress` may raise to cancel. Raise FileError, DatabaseTooNew,
+    StorageError.
     """
-    with open_archive(path) as (archive, contents):
+    with open_archive(path) as (archive, _contents):
         members = [member for member in archive.infolist() if member.filename != MANIFEST]
         total, done = sum(member.file_size for member in members), 0
         if total + LOW_DISK_BYTES > shutil.disk_usage(folder).free:
@@ -129,9 +124,6 @@ def extract(path: Path, folder: Path, stop: threading.Event, on_progress: Progre
                 for count in _extract_member(archive, member, folder / member.filename):
                     done += count
                     on_progress(min(1.0, done / total))
-                    if stop.is_set():
-                        raise BackupCancelled
-    return contents
 
 
 def _extract_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, target: Path) -> Iterator[int]:

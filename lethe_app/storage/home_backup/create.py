@@ -6,7 +6,7 @@ import logging
 import shutil
 import sqlite3
 import threading
-from contextlib import closing
+from contextlib import closing, suppress
 from datetime import datetime
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from lethe_app.domain.bundle import BackupContents, BackupKind
 from lethe_app.domain.clock import now
 from lethe_app.errors import StorageError
 from lethe_app.storage.atomic import delete_temporary_file
-from lethe_app.storage.backup import BackupCancelled, backup_folder, backup_path, copy_verified, list_backups, rotate
+from lethe_app.storage.backup import backup_folder, backup_path, copy_verified, list_backups, rotate
 from lethe_app.storage.database_header import has_content, sidecar_path
 from lethe_app.storage.error_translation import LOW_DISK_BYTES, disk_full_error, translate_errors
 from lethe_app.storage.home_backup.archive import Progress, write_archive
@@ -30,7 +30,7 @@ def back_up_home(
     """Write everything of a data folder that belongs to a backup into one file, also while it is in use.
 
     The copy of the database reads one snapshot while others continue to write; it is checked before it is packed. Raise
-    DatabaseDamaged if that check fails, StorageError, and BackupCancelled; then no file is left.
+    DatabaseDamaged if that check fails, StorageError, and BackupCancelled if `stop` was set; then no file is left.
     """
     database = home / DATABASE
     if target.exists():
@@ -48,17 +48,19 @@ def back_up_home(
         if database.exists():
             copy_verified(database, copy, stop)
         contents = describe_home(home, copy).model_copy(update={"made": moment or now()})
-        return write_archive(home, copy if copy.exists() else None, contents, target, stop, on_progress)
+        return write_archive(home, copy if copy.exists() else None, contents, target, on_progress)
     finally:
         delete_temporary_file(copy)
+        with suppress(OSError):  # which is of no use while there is no backup in it
+            copy.parent.rmdir()
 
 
-def back_up_daily(home: Path, keep: int | None, moment: datetime, stop: threading.Event) -> Path | None:
+def back_up_daily(home: Path, keep: int | None, moment: datetime, stop: threading.Event, on_progress: Progress) -> Path | None:
     """Make the daily backup and return its path.
 
-    Return None if there is one of today, nothing was written since the last, there are no memories yet, too little disk space
-    is free, or `stop` was set. Raise `DatabaseDamaged` if the copy of the database fails its check: then the database itself is
-    damaged, and no older backup is deleted.
+    Return None if there is one of today, nothing was written since the last, there are no memories yet, or too little disk
+    space is free. Raise BackupCancelled if `stop` was set, and DatabaseDamaged if the copy of the database fails its check:
+    then the database itself is damaged, and no older backup is deleted.
     """
     database = home / DATABASE
     folder = backup_folder(database)
@@ -70,10 +72,7 @@ def back_up_daily(home: Path, keep: int | None, moment: datetime, stop: threadin
             log.info("No backup today: too little room on the disk that holds %s", folder)
             return None
     target = backup_path(folder, moment, BackupKind.DAILY)
-    try:
-        back_up_home(home, target, stop, moment=moment)
-    except BackupCancelled:
-        return None
+    back_up_home(home, target, stop, on_progress, moment=moment)
     rotate(folder, BackupKind.DAILY, keep)
     return target
 

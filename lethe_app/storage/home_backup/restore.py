@@ -54,7 +54,9 @@ def read_contents(backup: Path) -> BackupContents:
         return contents
 
 
-def restore_backup(paths: Paths, backup: Path, on_progress: Progress = lambda _: None) -> Path | None:
+def restore_backup(
+    paths: Paths, backup: Path, on_progress: Progress = lambda _: None, stop: threading.Event | None = None
+) -> Path | None:
     """Replace the data by a backup of any form, and return the folder that contains what was replaced; None if there was
     nothing.
 
@@ -66,7 +68,7 @@ def restore_backup(paths: Paths, backup: Path, on_progress: Progress = lambda _:
     lock = HomeLock(paths.home)
     try:
         _finish(paths)
-        return _put_in_place(paths, prepare_restore(paths, backup, threading.Event(), on_progress))
+        return _put_in_place(paths, prepare_restore(paths, backup, stop or threading.Event(), on_progress))
     finally:
         lock.release()
 
@@ -80,7 +82,7 @@ def prepare_restore(paths: Paths, backup: Path, stop: threading.Event, on_progre
         folder = Path(tempfile.mkdtemp(prefix=PREPARED_PREFIX, dir=paths.home))
     try:
         with translate_errors(backup):
-            items = _extract(backup, folder, stop, on_progress)
+            items = _extract(backup, folder, on_progress)
         if DATABASE in items:
             _check_database(backup, folder / DATABASE, stop)
         with translate_errors(folder):
@@ -132,7 +134,7 @@ def _is_database(backup: Path) -> bool:
         return file.read(len(MAGIC)) == MAGIC
 
 
-def _extract(backup: Path, folder: Path, stop: threading.Event, on_progress: Progress) -> tuple[str, ...]:
+def _extract(backup: Path, folder: Path, on_progress: Progress) -> tuple[str, ...]:
     """Extract a backup of any form into `folder` and return the items of the data folder that it replaces."""
     if backup.is_dir():
         files = {name: backup / name for name in DATABASE_ITEMS if (backup / name).exists()} | dict(find_files(backup))
@@ -143,7 +145,7 @@ def _extract(backup: Path, folder: Path, stop: threading.Event, on_progress: Pro
         _copy({DATABASE: backup}, folder)
         return DATABASE_ITEMS
     else:
-        extract(backup, folder, stop, on_progress)
+        extract(backup, folder, on_progress)
     return (*DATABASE_ITEMS, *FILE_ITEMS) if (folder / DATABASE).exists() else FILE_ITEMS
 
 
