@@ -120,7 +120,19 @@ def open_window(paths: Paths) -> int:
     install_translations(application, [paths.translations, paths.own_translations])
     window.build_panes()
     close_on_signals(window)
-    return run(application, window, lambda: build_once(paths))
+    code = run(application, window, lambda: build_once(paths))
+    if window.restart_after is not None:
+        start_again(paths)
+    return code
+
+
+def start_again(paths: Paths) -> None:
+    """Start Lethe with the same data folder in a process of its own."""
+    import subprocess
+
+    program = [sys.executable] if getattr(sys, "frozen", False) else [sys.executable, "-m", "lethe_app"]
+    home = [] if paths == type(paths).standard() else ["--home", str(paths.home)]
+    subprocess.Popen([*program, *home])  # noqa: S603 - this program
 
 
 def hand_over(paths: Paths) -> bool:
@@ -228,7 +240,7 @@ class WindowRunner:
         """Open the services, wait until the window is closed, and close them again. Return the exit code.
 
         If the data folder cannot be opened, the error is shown in the window, which stays open. If another instance has the
-        services, the window is removed.
+        services, the window is removed. What is to be done before a new start is done when the services are closed.
         """
         import asyncio
 
@@ -250,6 +262,16 @@ class WindowRunner:
             await self._serve(services, closed)
         finally:
             await services.close()
+        try:
+            if self._window.restart_after is not None:
+                await asyncio.to_thread(self._window.restart_after)
+        except LetheError as error:
+            self._window.restart_after = None
+            closed.clear()
+            self._window.show()
+            self._window.notifier.report_error(error)
+            await closed.wait()
+            return 1
         return 0
 
     async def _serve(self, services: AppServices, closed: asyncio.Event) -> None:

@@ -38,7 +38,7 @@ class GearMenu(Controller):
         paths: Paths,
     ) -> None:
         super().__init__(window)
-        self._appearance, self._model_controller, self._data_folder = appearance, model_controller, paths.home
+        self._appearance, self._model_controller = appearance, model_controller
         self.menu = QMenu(window.sidebar.gear_button)
         self.menu.aboutToShow.connect(self.rebuild_menu)
         window.sidebar.gear_button.setMenu(self.menu)
@@ -47,7 +47,6 @@ class GearMenu(Controller):
             notifications=partial(self._show_dialog, lambda: NotificationsDialog(window, self._notifier.history)),
             about=partial(self._show_dialog, lambda: AboutDialog(window)),
             open_data=partial(open_folder, paths.home),
-            open_backups=self._open_backups,
         )
 
     def rebuild_menu(self) -> None:
@@ -114,11 +113,6 @@ class GearMenu(Controller):
         action.setCheckable(True)
         action.setChecked(is_on)
         action.triggered.connect(lambda checked: self._appearance.save_settings(**{name: checked}))
-
-    def _open_backups(self) -> None:
-        """Open the folder of the daily backups, or the data folder while there are none."""
-        folder = self._data_folder / "backups"
-        open_folder(folder if folder.is_dir() else self._data_folder)
 
     def _show_dialog(self, create_dialog: Callable[[], QDialog]) -> None:
         async def show() -> None:

@@ -75,7 +75,6 @@ OWN_ACTIONS: dict[ActionGroup, tuple[tuple[str, str, str], ...]] = {
         ("undo", "Undo change", "Ctrl+Z"),
         ("redo", "Redo change", "Ctrl+Shift+Z"),
         ("notifications", "Recent notifications", "Ctrl+Alt+H"),
-        ("open_backups", "Open backup folder", "Ctrl+Alt+B"),
         ("open_data", "Open data folder", "Ctrl+Alt+D"),
         ("about", "About Lethe", "Shift+F1"),
         ("quit", "Quit", "Ctrl+Q"),
@@ -105,6 +104,7 @@ RENAMED_ACTIONS = {
     "hidden": "show_hidden_messages",
     "proceed": "continue_reply",
     "who_answers": "choose_speaker",
+    "open_backups": "backups",
 }
 """Names by which earlier versions stored the commands used last."""
 

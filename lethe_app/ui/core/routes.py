@@ -187,6 +187,11 @@ class NetworkLogRoute(Route):
     """Log of web requests."""
 
 
+@page("backups", "Backups", "Ctrl+Alt+B", ActionGroup.MODELS, tabs=TabGroup.BACKGROUND)
+class BackupsRoute(Route):
+    """Backups of everything, and restoring one."""
+
+
 @page("settings", "Settings", "Ctrl+,", ActionGroup.WINDOW, menu_icon="sliders")
 class SettingsRoute(Route):
     """Settings, at one of them if it is named."""

@@ -1,0 +1,1 @@
+"""Page “Backups”: what each backup contains, and restoring one."""

@@ -1,0 +1,71 @@
+"""Contents of a backup in words, and how they differ from what there is now."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication
+
+from lethe_app.domain.bundle import BackedUpConversation, BackupContents, BackupKind
+from lethe_app.ui.core.formatting import format_count, format_message_count, format_session_title, join_with_and, quote_message
+from lethe_app.ui.core.labels.dates import format_date_time
+
+KINDS: dict[BackupKind, str] = {
+    BackupKind.DAILY: str(QT_TRANSLATE_NOOP("Backups", "Daily")),
+    BackupKind.MANUAL: str(QT_TRANSLATE_NOOP("Backups", "On request")),
+    BackupKind.MIGRATION: str(QT_TRANSLATE_NOOP("Backups", "Before an update")),
+    BackupKind.REPLACED: str(QT_TRANSLATE_NOOP("Backups", "Before a restore")),
+}
+"""Title of each kind of backup."""
+COUNTED: dict[str, tuple[str, str]] = {
+    "personas": (str(QT_TRANSLATE_NOOP("Backups", "{n} persona")), str(QT_TRANSLATE_NOOP("Backups", "{n} personas"))),
+    "user_personas": (
+        str(QT_TRANSLATE_NOOP("Backups", "{n} user persona")),
+        str(QT_TRANSLATE_NOOP("Backups", "{n} user personas")),
+    ),
+    "conversations": (
+        str(QT_TRANSLATE_NOOP("Backups", "{n} conversation")),
+        str(QT_TRANSLATE_NOOP("Backups", "{n} conversations")),
+    ),
+    "messages": (str(QT_TRANSLATE_NOOP("Backups", "{n} message")), str(QT_TRANSLATE_NOOP("Backups", "{n} messages"))),
+    "memories": (str(QT_TRANSLATE_NOOP("Backups", "{n} memory")), str(QT_TRANSLATE_NOOP("Backups", "{n} memories"))),
+    "facts": (str(QT_TRANSLATE_NOOP("Backups", "{n} fact")), str(QT_TRANSLATE_NOOP("Backups", "{n} facts"))),
+    "notebooks": (str(QT_TRANSLATE_NOOP("Backups", "{n} notebook")), str(QT_TRANSLATE_NOOP("Backups", "{n} notebooks"))),
+    "worlds": (str(QT_TRANSLATE_NOOP("Backups", "{n} world")), str(QT_TRANSLATE_NOOP("Backups", "{n} worlds"))),
+    "documents": (str(QT_TRANSLATE_NOOP("Backups", "{n} document")), str(QT_TRANSLATE_NOOP("Backups", "{n} documents"))),
+    "presets": (str(QT_TRANSLATE_NOOP("Backups", "{n} preset")), str(QT_TRANSLATE_NOOP("Backups", "{n} presets"))),
+}
+"""Singular and plural of each kind of record, in the order in which they are listed."""
+IN_FILES = frozenset({"personas", "user_personas", "notebooks", "worlds", "presets"})
+"""Kinds of records that a copy of the database alone lacks."""
+
+
+def tr(text: str) -> str:
+    """Translate a text in the context of the page."""
+    return QCoreApplication.translate("Backups", text)
+
+
+def describe_contents(contents: BackupContents) -> str:
+    """Return how many records of each kind there are: “2 personas, 5 conversations and 212 messages”."""
+    counts = contents.counts.model_dump()
+    return join_with_and([format_count(counts[kind], *map(tr, COUNTED[kind])) for kind in COUNTED if counts[kind]])
+
+
+def describe_difference(contents: BackupContents, current: BackupContents) -> str:
+    """Return how a backup differs from what there is now: “48 messages fewer, 1 fact more”."""
+    before, after = contents.counts.model_dump(), current.counts.model_dump()
+    parts = []
+    for kind, names in COUNTED.items():
+        difference = before[kind] - after[kind]
+        if difference and (contents.has_files or kind not in IN_FILES):
+            count = format_count(abs(difference), *map(tr, names))
+            parts.append((tr("{count} more") if difference > 0 else tr("{count} fewer")).format(count=count))
+    return ", ".join(parts) or tr("the same numbers")
+
+
+def describe_conversation(conversation: BackedUpConversation, names: Mapping[str, str]) -> str:
+    """Return title, persona, time, number of messages and last words of a conversation, in up to three lines."""
+    name = names.get(conversation.persona_id, conversation.persona_id.capitalize())
+    facts = (name, format_date_time(conversation.last_activity), format_message_count(conversation.messages))
+    lines = (format_session_title(conversation.title), " · ".join(facts), quote_message(conversation.last_words))
+    return "\n".join(filter(None, lines))

@@ -1,0 +1,171 @@
+"""The page of backups shows what is in each and what differs, and restores one after a question."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QFileDialog
+
+from lethe_app.app import WindowRunner, build
+from lethe_app.composition.app_services import AppServices
+from lethe_app.domain.bundle import BackupKind
+from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
+from lethe_app.paths import Paths
+from lethe_app.services.maintenance.backups import back_up, read_backups, read_current_contents
+from lethe_app.storage.home_backup.restore import restore_backup
+from lethe_app.ui.dialogs.dialogs import ConfirmDialog
+from lethe_app.ui.pages.backups.page import BackupsPage
+from lethe_app.ui.shell.main_window import MainWindow
+from tests.ui.window_scene import Scene, opened, until
+
+pytestmark = pytest.mark.usefixtures("styled_app")
+
+
+async def page_of(scene: Scene, count: int) -> BackupsPage:
+    page = scene.open_page("backups", BackupsPage)
+    await until(lambda: page.rows.row_total == count and page._current is not None)
+    return page
+
+
+async def write(scene: Scene, text: str) -> None:
+    """Store a message in a conversation of its own."""
+    store = scene.services.session_store
+    session = await store.add_session(ChatSession(persona_id="mira", name=text))
+    await store.add_message(Message(session_id=session.guid, role=Role.USER, alternatives=[Alternative(content=text)]))
+
+
+def press(page: BackupsPage, title: str) -> None:
+    page._detail_buttons[0].button(title).click()
+
+
+async def test_a_backup_is_made_and_compared_with_what_was_written_since(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        await write(scene, "Do you know me?")
+        page = await page_of(scene, 0)
+
+        page.button("Back up now").click()
+        await until(lambda: page.rows.row_total == 1)
+        before = page.difference_label.text()
+        await scene.controller.pages.navigator.leave_all_pages()
+        await write(scene, "And now?")
+        page = await page_of(scene, 1)
+        await until(page.title_label.text)
+
+        assert before == "Compared with now: the same numbers"
+        assert page.difference_label.text() == "Compared with now: 1 conversation fewer, 1 message fewer"
+        assert "2 conversations and 2 messages" in page.contents_label.text()
+        assert "On request" in page.kind_label.text()
+        assert "Do you know me?\nMira · " in page.conversations_label.text()
+        assert page.personas_label.text()
+
+
+async def test_a_damaged_backup_is_listed_and_cannot_be_restored(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        (tmp_path / "backups").mkdir(parents=True)
+        (tmp_path / "backups" / "lethe-20260501T120000000000Z.lethebackup").write_text("x")
+        page = await page_of(scene, 1)
+        await until(lambda: "is not a backup" in page.difference_label.text())
+
+        assert not page._detail_buttons[0].button("Restore…").isEnabled()
+
+
+async def test_a_backup_is_deleted_after_a_question_and_saved_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    home = tmp_path / "home"
+    async with opened(home) as scene:
+        await back_up(home)
+        page = await page_of(scene, 1)
+        await until(page.title_label.text)
+
+        press(page, "Save a copy…")
+        chooser = await scene.dialog()
+        assert isinstance(chooser, QFileDialog)
+        monkeypatch.setattr(chooser, "selectedFiles", lambda: [str(tmp_path / "stick.lethebackup")])
+        chooser.done(QFileDialog.DialogCode.Accepted)
+        await until((tmp_path / "stick.lethebackup").exists)
+        await until(lambda: scene.toasts)
+
+        QTest.keyClick(page.table, Qt.Key.Key_Delete)
+        question = await scene.dialog()
+        assert isinstance(question, ConfirmDialog)
+        question.accept()
+        await until(lambda: page.rows.row_total == 0)
+        assert list((home / "backups").iterdir()) == []
+
+
+async def test_restoring_asks_closes_the_window_and_puts_the_backup_in_place(tmp_path: Path):
+    paths = Paths.standard(tmp_path)
+    async with opened(tmp_path) as scene:
+        await write(scene, "Do you know me?")
+        await back_up(tmp_path)
+        await write(scene, "Never mind.")
+        page = await page_of(scene, 1)
+        await until(page.title_label.text)
+        press(page, "Restore…")
+        question = await scene.dialog()
+        question.reject()
+        assert scene.window.restart_after is None
+        await until(lambda: not question.isVisible())
+        press(page, "Restore…")
+        question = await scene.dialog()
+        question.accept()
+        await until(lambda: scene.window.restart_after is not None and not scene.window.isVisible())
+        commit = scene.window.restart_after
+
+    commit()
+
+    replaced, restored = read_backups(tmp_path)
+    assert replaced.backup.kind is BackupKind.REPLACED
+    services = await build(paths, engine="echo")
+    current = read_current_contents(tmp_path).counts
+    await services.close()
+    assert current.messages == restored.contents.counts.messages == replaced.contents.counts.messages - 1
+
+
+async def test_a_restore_that_fails_at_the_end_is_reported_and_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    paths, reported = Paths.standard(tmp_path), []
+    window = MainWindow(paths)
+    monkeypatch.setattr(window.notifier, "report_error", reported.append)
+    window.restart_after = lambda: restore_backup(paths, tmp_path / "gone")
+
+    async def make_services() -> AppServices:
+        services = await build(paths, engine="echo")
+        asyncio.get_running_loop().call_later(0.2, window.close)
+        return services
+
+    runner = asyncio.create_task(WindowRunner(window, make_services).run())
+    await until(lambda: reported and window.isVisible())
+    window.close()
+
+    assert await runner == 1
+    assert window.restart_after is None
+    assert "gone" in reported[0].message
+
+
+async def test_a_backup_from_elsewhere_is_chosen_as_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    other, home = tmp_path / "other", tmp_path / "home"
+    async with opened(other) as scene:
+        await write(scene, "On the other computer.")
+    await back_up(other, tmp_path / "all.lethebackup")
+    shutil.rmtree(other)
+    async with opened(home) as scene:
+        page = await page_of(scene, 0)
+        page.button("Restore from file…").click()
+        chooser = await scene.dialog()
+        monkeypatch.setattr(chooser, "selectedFiles", lambda: [str(tmp_path / "all.lethebackup")])
+        chooser.done(QFileDialog.DialogCode.Accepted)
+        await until(lambda: any(dialog.isVisible() for dialog in scene.window.findChildren(ConfirmDialog)))
+        next(dialog for dialog in scene.window.findChildren(ConfirmDialog) if dialog.isVisible()).accept()
+        await until(lambda: scene.window.restart_after is not None)
+        commit = scene.window.restart_after
+
+    commit()
+
+    services = await build(Paths.standard(home), engine="echo")
+    said = [one.preview for one in await services.session_store.sessions()]
+    await services.close()
+    assert "On the other computer." in said
