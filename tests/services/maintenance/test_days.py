@@ -12,8 +12,8 @@ from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryUnit
+from lethe_app.services.maintenance.backups import make_daily_backup
 from lethe_app.services.maintenance.erasure import erase_backups
-from lethe_app.storage.backup import back_up
 from tests.services.maintenance.test_traces import CANARY, FILLER, files_with
 from tests.services.past_sessions import archive
 from tests.services.turns import MIRA, add_memory, learnt_from, say
@@ -101,7 +101,7 @@ def append(connection: object, message: Message, alternative: Alternative) -> in
 async def test_a_day_of_everything_takes_the_others_along_and_the_backups_if_wanted(services: AppServices, day: date):
     other = await services.session_store.add_session(ChatSession(persona_id="aiko", added=now() - timedelta(days=2)))
     await tell(services, other, 2, *TOLD)
-    await back_up(services.database.path)
+    await make_daily_backup(services.paths.home)
 
     assert await services.days.erase(day) == 14
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import zipfile
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -13,14 +14,22 @@ from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.changes import ChangedRecords, RecordedChange, TrashKind
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.clock import now
+from lethe_app.services.maintenance.backups import make_daily_backup
 from lethe_app.services.maintenance.erasure import erase_backups
-from lethe_app.storage.backup import back_up
 from lethe_app.storage.row_mapping import column_values, save_row
 from tests.services.past_sessions import archive
 from tests.services.turns import MIRA, Talk, add_memory, say
 
 CANARY = "zanzibarite"
 FILLER = "The tide was slow, and the harbour lay still for hours. " * 12
+
+
+def content_of(path: Path) -> bytes:
+    """The bytes of a file, of an archive those of all its members."""
+    if not zipfile.is_zipfile(path):
+        return path.read_bytes()
+    with zipfile.ZipFile(path) as archive:
+        return b"".join(archive.read(name) for name in archive.namelist())
 
 
 async def files_with(services: AppServices, word: str = CANARY) -> list[str]:
@@ -31,7 +40,7 @@ async def files_with(services: AppServices, word: str = CANARY) -> list[str]:
         return sorted(
             str(path.relative_to(home))
             for path in home.rglob("*")
-            if path.is_file() and word.encode() in path.read_bytes().lower()
+            if path.is_file() and word.encode() in content_of(path).lower()
         )
 
     return await asyncio.to_thread(search)
@@ -161,7 +170,7 @@ async def test_what_one_persona_remembers_is_erased_and_the_persona_remains(talk
 
 async def test_everything_is_erased_with_the_backups(talk: Talk):
     services = talk.services
-    await back_up(services.database.path)
+    await make_daily_backup(services.paths.home)
     await services.sessions.new("aiko")
 
     await services.erasure.erase_all()

@@ -17,8 +17,8 @@ from lethe_app.domain.agent_runs import ReplyRating
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.clock import now
 from lethe_app.errors import StorageError
+from lethe_app.services.maintenance.backups import make_daily_backup
 from lethe_app.services.personas.bundles import BundleScope
-from lethe_app.storage.backup import back_up
 from lethe_app.storage.database import Database
 from tests.services.maintenance.test_traces import CANARY, FILLER, files_with
 from tests.services.turns import MIRA, Talk, collect_turn, dump
@@ -45,7 +45,7 @@ async def test_nothing_of_it_reaches_a_file_while_it_goes_on(talk: Talk, tmp_pat
     await services.sessions.languages.finish()
     await services.indexing.index_all_pending()
     await talk.add_memory()
-    await back_up(services.database.path)
+    await make_daily_backup(services.paths.home)
     await services.bundles.export(MIRA, BundleScope.EVERYTHING, services.paths.home / "Mira.lethe")
 
     assert [message.content for message in await talk.log()][1:4:2] == [
