@@ -107,21 +107,21 @@ LONG_PATTERNS = 4
 LONG_WORD_LISTS = 24
 """How many are left over of patterns and of word lists that are longer; the numbers may only fall."""
 BUDGET: dict[str, tuple[int, int, int]] = {
-    "ui": (27615, 3286, 377),
-    "services": (14838, 1567, 281),
+    "ui": (27794, 3307, 379),
+    "services": (14863, 1574, 282),
     "brain": (8650, 883, 152),
-    "storage": (4844, 551, 60),
+    "storage": (4853, 552, 60),
     "llm": (3604, 406, 70),
     "interchange": (2624, 251, 16),
     "retrieval": (2464, 240, 40),
     "prompt": (2180, 213, 37),
-    "domain": (2324, 92, 139),
+    "domain": (2330, 92, 139),
     "agents": (1466, 190, 40),
     "speech": (1222, 119, 32),
     "web": (835, 77, 21),
-    "cli": (687, 61, 2),
+    "cli": (750, 66, 2),
     "composition": (448, 32, 3),
-    "(root)": (599, 63, 35),
+    "(root)": (617, 64, 35),
     "config": (311, 7, 16),
     "dates": (655, 86, 2),
 }
