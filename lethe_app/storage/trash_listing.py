@@ -11,6 +11,7 @@ from uuid import UUID
 from lethe_app.domain.changes import Trashed, TrashKind
 from lethe_app.storage import message_erasure, redaction, trash
 from lethe_app.storage.database import Store, in_transaction
+from lethe_app.storage.memory import derived_memories, fact_validity
 from lethe_app.storage.row_mapping import json_list, parse_rows, select_by_values
 
 TITLE_CHARACTERS = 160
@@ -32,7 +33,7 @@ WHERE t.deleted_at IS NOT NULL AND u.deleted_at IS NULL AND t.hidden = 0 AND NOT
 """
 MEMORIES = """
 SELECT guid, coalesce(nullif(name, ''), substr(content, 1, ?1)), deleted_at, length(content), persona_id, 0, ''
-FROM memories WHERE deleted_at IS NOT NULL AND category <> 'chat_session'
+FROM memories WHERE deleted_at IS NOT NULL AND category <> 'chat_session' AND deleted_with = ''
 """
 FACTS = "SELECT guid, substr(fact, 1, ?1), deleted_at, length(fact), persona_id, 0, '' FROM facts WHERE deleted_at IS NOT NULL"
 QUERIES = {
@@ -118,7 +119,8 @@ class TrashListing(Store):
     @in_transaction
     def erase(self, connection: sqlite3.Connection, items: Sequence[Trashed]) -> list[UUID]:
         """Erase items for good, all or none; an item that was restored meanwhile is left alone. With a message, what was
-        derived from it is erased; return the sessions whose summary and other parts have to be made again.
+        derived from it is erased, and with anything what was derived from former texts of messages; return the sessions whose
+        summary and other parts have to be made again.
         """
         by_kind = {kind: [item.id for item in items if item.kind is kind] for kind in QUERIES}
         changed = dict[UUID, None]()
@@ -132,6 +134,8 @@ class TrashListing(Store):
                 deleted = [id_ for (id_,) in select_by_values(connection, query, _with_hidden_ancestors(connection, message))]
                 changed |= dict.fromkeys(message_erasure.erase_traces(connection, deleted))
                 trash.erase_messages(connection, deleted)
+            fact_validity.erase_lapsed(connection)
+            derived_memories.erase_lapsed(connection)
         return list(changed)
 
     @in_transaction

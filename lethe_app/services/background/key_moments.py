@@ -20,12 +20,9 @@ from lethe_app.services.memory.key_moment_store import KeyMomentStore
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.scheduling.loop import BackgroundLoop, BackgroundPriority
 from lethe_app.storage.chats.days import DayStore
+from lethe_app.storage.chats.sessions import KEY_MOMENT_DAYS
 from lethe_app.storage.key_value import AppState
 
-SCOPE = "key moments"
-"""Scope of the app state with the days that were looked through, each with its number of messages, and of facts replaced within
-it, by persona.
-"""
 CHECK_INTERVAL = 3600.0
 DAYS_PER_SAVE = 20
 """Days after which the progress is stored; as many are looked through again if the program ends in between."""
@@ -63,7 +60,8 @@ class KeyMoments:
         settings, today = self._preferences.current, today or now().astimezone().date()
         if not (settings.key_moments and settings.memory_enabled):
             return
-        stored = await self._app_state.get(SCOPE, persona_id)
+        # By day, the number of its messages, and of facts replaced within it, when it was looked through.
+        stored = await self._app_state.get(KEY_MOMENT_DAYS, persona_id)
         seen = dict(stored) if isinstance(stored, dict) else {}
         replaced = await self._days.facts_replaced_within_a_day(persona_id)
         # A fact may be replaced after the day was looked through, because conversations end later.
@@ -78,7 +76,8 @@ class KeyMoments:
             await self._renew_day(persona_id, date.fromisoformat(day), list_replacements(facts))
             seen[day] = counts[day]
             if number == len(changed) or not number % DAYS_PER_SAVE:  # years of imported days are no reason to write each time
-                await self._app_state.set(SCOPE, persona_id, {day: count for day, count in seen.items() if day in counts})
+                still_there = {day: count for day, count in seen.items() if day in counts}
+                await self._app_state.set(KEY_MOMENT_DAYS, persona_id, still_there)
 
     async def _renew_day(self, persona_id: str, day: date, replacements: Sequence[FactReplacement]) -> None:
         """Store the key moments of a day in place of those found before, unless the user edited these.

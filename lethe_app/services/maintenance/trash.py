@@ -12,7 +12,7 @@ from lethe_app.domain.clock import now
 from lethe_app.errors import LetheError
 from lethe_app.paths import Paths
 from lethe_app.services import mood
-from lethe_app.services.background import feedback, key_moments
+from lethe_app.services.background import feedback
 from lethe_app.services.background.task_api import STATE_SCOPE
 from lethe_app.services.documents.service import DocumentService
 from lethe_app.services.events import Listeners
@@ -28,6 +28,7 @@ from lethe_app.services.preferences import Preferences
 from lethe_app.services.scheduling.loop import BackgroundLoop
 from lethe_app.services.sessions.editing import SessionEditing
 from lethe_app.services.web import research
+from lethe_app.storage.chats.sessions import KEY_MOMENT_DAYS
 from lethe_app.storage.database import Database
 from lethe_app.storage.files import trashed_files
 from lethe_app.storage.row_mapping import utc_text
@@ -42,7 +43,7 @@ def app_state_keys(persona_id: str) -> PersonaStateKeys:
     return PersonaStateKeys(
         persona_scopes=(
             *(mood.MOODS, mood.HISTORY, mood.READINGS),
-            key_moments.SCOPE,
+            KEY_MOMENT_DAYS,
             *(proactive.NOTES, feedback.SCOPE, notebook_writer.SCOPE, inner_life.SCOPE, draft_chat.SCOPE),
         ),
         persona_scope_prefixes=(STATE_SCOPE,),
@@ -54,9 +55,16 @@ def app_state_keys(persona_id: str) -> PersonaStateKeys:
 class FileTrash:
     """Deleted files. The services that own them restore them."""
 
-    def __init__(self, paths: Paths, database: Database, library: Library, notebooks: NotebookService) -> None:
+    def __init__(
+        self,
+        paths: Paths,
+        database: Database,
+        library: Library,
+        notebooks: NotebookService,
+        documents: DocumentService,
+    ) -> None:
         self._folder, self._database, self._personas = paths.trash, database, paths.personas
-        self._library, self._notebooks = library, notebooks
+        self._library, self._notebooks, self._documents = library, notebooks, documents
 
     async def list_items(self) -> list[Trashed]:
         """Return the deleted files."""
@@ -67,8 +75,8 @@ class FileTrash:
         return await self._database.run_outside_transaction(lambda: trashed_files.load_preview(Path(item.id)))
 
     async def erase(self, items: Sequence[Trashed]) -> list[str]:
-        """Delete files, and the pictures of personas, permanently. Return the owners of the documents that go with them: the
-        personas and worlds of which no file is left, in use (readable or not) or in the trash.
+        """Delete files, and the pictures of personas, permanently, and the documents of the personas and worlds of which no
+        file is left, in use (readable or not) or in the trash; return the owners of these documents.
         """
         await self._database.run_outside_transaction(lambda: self._erase_files([Path(item.id) for item in items]))
         left = {item.stem for item in await self.list_items()} | {error.path.stem for error in await self._library.errors()}
@@ -78,7 +86,10 @@ class FileTrash:
             worlds -= (await self._library.worlds()).keys()
         for persona_id in personas:
             await self._notebooks.erase_all(persona_id)
-        return [*personas, *map(owner_of_world, worlds)]
+        owners = [*personas, *map(owner_of_world, worlds)]
+        for owner in owners:
+            await self._documents.remove_all(owner)
+        return owners
 
     def _erase_files(self, paths: Sequence[Path]) -> None:
         """Delete files, and the pictures and archives to which no other persona, deleted or not, refers. While the file of
@@ -107,7 +118,7 @@ class Trash:
         restorers: Mapping[TrashKind, Callable[[str], Awaitable[object]]],
         session_editing: SessionEditing,
         facts: FactService,
-        documents: DocumentService,
+        notebooks: NotebookService,
         indexing: IndexingService,
         preferences: Preferences,
     ) -> None:
@@ -115,7 +126,7 @@ class Trash:
         self.changed: Listeners[None] = Listeners()
         self._files, self._records, self._restorers = files, records, restorers
         self._session_editing, self._facts = session_editing, facts
-        self._documents, self._indexing, self._preferences = documents, indexing, preferences
+        self._notebooks, self._indexing, self._preferences = notebooks, indexing, preferences
         self.background = BackgroundLoop(self.purge_expired, PURGE_INTERVAL)
         self.scrub = self._records.scrub
         """Remove what was deleted permanently from the files of the database."""
@@ -155,13 +166,13 @@ class Trash:
         documents are deleted too; with that of a world its documents.
         """
         records = [item for item in items if item.kind not in FILE_KINDS]
+        await self._revise_notebooks()
         for session in await self._records.erase(records):
             await self._session_editing.follow_changed_lines(session, at_once=True)
         for persona_id in {item.persona_id for item in records if item.kind is TrashKind.CONVERSATION}:
             await self._facts.renew(persona_id)  # facts that the deleted ones had superseded are valid again
         for owner in await self._files.erase([item for item in items if item.kind in FILE_KINDS]):
             await self._records.erase_persona(owner, app_state_keys(owner))
-            await self._documents.remove_all(owner)
         await self._indexing.index_changes()
         await self.scrub()
         self.changed.notify(None)
@@ -173,5 +184,11 @@ class Trash:
         limit = now() - timedelta(days=self.retention_days)
         expired = [item for item in await self.list_items() if item.when < limit]
         if expired:
+            await self._revise_notebooks()
             await self._records.purge(utc_text(limit))  # `erase` removes the traces of these as well
             await self.erase([item for item in expired if item.kind in FILE_KINDS])
+
+    async def _revise_notebooks(self) -> None:
+        """Remove what notebooks state of withdrawn facts, while the texts of these are still known."""
+        for persona_id in await self._records.persona_ids():
+            await self._notebooks.revise_lines(persona_id, await self._facts.load_history(persona_id))

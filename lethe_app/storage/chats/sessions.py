@@ -15,12 +15,12 @@ from lethe_app.storage.chats.messages import TurnPosition
 from lethe_app.storage.chats.receipts import ReplyReceipt
 from lethe_app.storage.chats.session_row import insert_session
 from lethe_app.storage.database import Database, Store, in_transaction
-from lethe_app.storage.memory import fact_validity
+from lethe_app.storage.memory import derived_memories, fact_validity
+from lethe_app.storage.memory.derived_memories import Owned
 from lethe_app.storage.row_mapping import (
     MEMORY_COLUMNS,
     SESSION_COLUMNS,
     column_values,
-    json_list,
     parse_record,
     parse_rows,
     storable_text,
@@ -28,8 +28,10 @@ from lethe_app.storage.row_mapping import (
     utc_text,
 )
 
-Mark = Callable[[sqlite3.Connection, Sequence[str], bool], None]
-"""Function of `trash` that moves records to the trash, or restores them."""
+Mark = Callable[[sqlite3.Connection, Sequence[str], bool], list[Owned]]
+"""Function of `trash` that moves records to the trash, or restores them, and returns the memories that follow."""
+KEY_MOMENT_DAYS = "key moments"
+"""Scope of the app state with the days that were looked through for key moments, by persona."""
 
 SELECT_SESSION = f"""
 SELECT {", ".join(f"m.{name}" for name in MEMORY_COLUMNS)}, {", ".join(f"s.{name}" for name in SESSION_COLUMNS)}, s.tip_id
@@ -37,11 +39,11 @@ FROM sessions s JOIN memories m USING (guid) WHERE guid = ? AND m.deleted_at IS 
 """
 DISPENSABLE = frozenset((*MEMORY_COLUMNS, *SESSION_COLUMNS)) - {"guid", "persona_id", "is_incognito"}
 """Columns without which a session can still be opened."""
-SELECT_MOMENTS = """
-SELECT persona_id, guid FROM memories WHERE guid IN (SELECT moment FROM moment_sources WHERE message_id IN (
-    SELECT value FROM json_each(?1) UNION ALL SELECT id FROM messages WHERE session_id IN (SELECT value FROM json_each(?1))))
+LOOK_AGAIN = """
+UPDATE app_state SET value = json_remove(value, '$."' || ? || '"')
+WHERE scope = ? AND key = (SELECT persona_id FROM sessions WHERE guid = ?) AND json_valid(value)
 """
-"""Query: key moments of messages, or of all messages of sessions."""
+"""Statement: look through a day of a session's persona for key moments again."""
 SELECT_RECALLABLE = """
 SELECT guid FROM sessions s JOIN memories m USING (guid)
 WHERE s.persona_id = ? AND m.deleted_at IS NULL AND (m.sticky OR (m.enabled AND m.keywords_main <> '[]'))
@@ -57,12 +59,12 @@ class SessionStore(Store):
         self,
         database: Database,
         redact: Callable[[str], str] = lambda text: text,
-        on_moments_changed: Callable[[str, list[UUID]], None] = lambda _persona_id, _moments: None,
+        on_memories_changed: Callable[[str, list[UUID]], None] = lambda _persona_id, _memories: None,
     ) -> None:
-        """Create the store. `redact` returns what is stored of a text of the user; `on_moments_changed` receives a persona and
-        its key moments that went to the trash or came back with their messages.
+        """Create the store. `redact` returns what is stored of a text of the user; `on_memories_changed` receives a persona and
+        its memories that went to the trash or came back with the messages they were made of.
         """
-        self._database, self._redact, self._on_moments_changed = database, redact, on_moments_changed
+        self._database, self._redact, self._on_memories_changed = database, redact, on_memories_changed
 
     # Sessions
 
@@ -250,32 +252,41 @@ class SessionStore(Store):
             receipts.save_receipt(connection, message.id, receipt)
         return messages.load_message(connection, str(message.id)), stored_position
 
-    @in_transaction
-    def edit_message(
-        self, connection: sqlite3.Connection, message_id: UUID, content: str, *, language: str = "", is_sensitive: bool = False
+    async def edit_message(
+        self, message_id: UUID, content: str, *, language: str = "", is_sensitive: bool = False
     ) -> Message:
         """Change the text of the displayed alternative with what was detected in it; the others remain."""
         text = storable_text(self._redact(content))
         changes = {"content": text, "is_cut": False, "language": language, "is_sensitive": is_sensitive}
-        message = messages.load_message(connection, str(message_id))
-        edited = message.current.model_copy(update=changes)
-        messages.replace_alternative(connection, str(message_id), message.shown, edited)
-        return _follow_text(connection, message)
 
-    @in_transaction
-    def restore_shown(self, connection: sqlite3.Connection, before: Message) -> Message:
+        def work(connection: sqlite3.Connection) -> tuple[Message, list[Owned]]:
+            message = messages.load_message(connection, str(message_id))
+            edited = message.current.model_copy(update=changes)
+            messages.replace_alternative(connection, str(message_id), message.shown, edited)
+            return _follow_text(connection, message)
+
+        return await self._change_shown(work)
+
+    async def restore_shown(self, before: Message) -> Message:
         """Restore the text of the alternative displayed in `before`, and display it."""
-        edited = messages.load_message(connection, str(before.id))
-        messages.show_alternative(connection, str(before.id), before.shown)
-        messages.replace_alternative(connection, str(before.id), before.shown, before.current)
-        return _follow_text(connection, edited)
 
-    @in_transaction
-    def set_shown(self, connection: sqlite3.Connection, message_id: UUID, position: int) -> Message:
+        def work(connection: sqlite3.Connection) -> tuple[Message, list[Owned]]:
+            edited = messages.load_message(connection, str(before.id))
+            messages.show_alternative(connection, str(before.id), before.shown)
+            messages.replace_alternative(connection, str(before.id), before.shown, before.current)
+            return _follow_text(connection, edited)
+
+        return await self._change_shown(work)
+
+    async def set_shown(self, message_id: UUID, position: int) -> Message:
         """Display the alternative at a position and return the message. Raise StorageError if there is none."""
-        before = messages.load_message(connection, str(message_id))
-        messages.show_alternative(connection, str(message_id), position)
-        return _follow_text(connection, before)
+
+        def work(connection: sqlite3.Connection) -> tuple[Message, list[Owned]]:
+            before = messages.load_message(connection, str(message_id))
+            messages.show_alternative(connection, str(message_id), position)
+            return _follow_text(connection, before)
+
+        return await self._change_shown(work)
 
     @in_transaction
     def replace_alternative(
@@ -300,17 +311,18 @@ class SessionStore(Store):
         await self._mark(trash.mark_messages, message_ids, is_deleted=False)
 
     async def _mark(self, mark: Mark, ids: Sequence[UUID], *, is_deleted: bool) -> None:
-        """Move sessions or messages to the trash or back, and report the key moments that moved with them."""
+        """Move sessions or messages to the trash or back, and report the memories that follow them."""
+        self._report(await self._database.run(lambda connection: mark(connection, [str(id_) for id_ in ids], is_deleted)))
 
-        def work(connection: sqlite3.Connection) -> list[tuple[str, str]]:
-            mark(connection, [str(id_) for id_ in ids], is_deleted)
-            return connection.execute(SELECT_MOMENTS, (json_list(ids),)).fetchall()
+    async def _change_shown(self, change: Callable[[sqlite3.Connection], tuple[Message, list[Owned]]]) -> Message:
+        """Change the displayed text of a message and return it; report the memories that follow it."""
+        message, followers = await self._database.run(change)
+        self._report(followers)
+        return message
 
-        moments: dict[str, list[UUID]] = {}
-        for persona_id, guid in await self._database.run(work):
-            moments.setdefault(persona_id, []).append(UUID(guid))
-        for persona_id, guids in moments.items():
-            self._on_moments_changed(persona_id, guids)
+    def _report(self, followers: Sequence[Owned]) -> None:
+        for persona_id in dict.fromkeys(persona for persona, _guid in followers):
+            self._on_memories_changed(persona_id, [UUID(guid) for persona, guid in followers if persona == persona_id])
 
     @in_transaction
     def existing_ids(self, connection: sqlite3.Connection, persona_id: str) -> set[str]:
@@ -338,12 +350,17 @@ class SessionStore(Store):
         return messages.load(connection, branches.newest_message_ids(connection, str(session_id), count, above))
 
 
-def _follow_text(connection: sqlite3.Connection, before: Message) -> Message:
-    """Return a message whose displayed text may have changed, after the facts taken from it followed."""
+def _follow_text(connection: sqlite3.Connection, before: Message) -> tuple[Message, list[Owned]]:
+    """Return a message whose displayed text may have changed, and the memories that followed it, as the facts did."""
     after = messages.load_message(connection, str(before.id))
-    if after.current.content != before.current.content:
-        fact_validity.follow_text(connection, str(before.id), before.current.content, after.current.content)
-    return after
+    id_, session, old, new = str(before.id), str(before.session_id), before.current.content, after.current.content
+    if old == new:
+        return after, []
+    fact_validity.follow_text(connection, id_, old, new)
+    restored = derived_memories.restore(connection, [f"{id_} {fact_validity.digest_of(new)}"])
+    cause = f"{id_} {fact_validity.digest_of(old)}"
+    connection.execute(LOOK_AGAIN, (before.time.date().isoformat(), KEY_MOMENT_DAYS, session))
+    return after, [*restored, *derived_memories.withdraw(connection, cause, session, [id_], [old])]
 
 
 def load_recallable(connection: sqlite3.Connection, persona_id: str) -> list[ChatSession]:

@@ -86,7 +86,7 @@ def erase_unsupported(connection: sqlite3.Connection, erased: Collection[str]) -
     gone = {*erased, *(id_ for id_, session in session_of.items() if session in erased)}
     query = f"""
     SELECT guid, source_messages, source_memories, lapsed_sources,
-        pinned OR (made_by = 'user' AND superseded = 0), {_IS_MERGED} FROM facts
+        pinned OR (made_by = 'user' AND superseded_by IS NULL), {_IS_MERGED} FROM facts
     WHERE guid IN ({_FACTS_OF_SESSIONS})
     """
     remaining = []
@@ -111,10 +111,25 @@ def erase_unsupported(connection: sqlite3.Connection, erased: Collection[str]) -
     update_validity(connection, remaining)
 
 
+def erase_lapsed(connection: sqlite3.Connection) -> None:
+    """Erase the dormant facts that rest on former texts of messages and could be valid again only if an edit were undone."""
+    query = f"""
+    SELECT guid FROM facts WHERE dormant = 1 AND lapsed_sources <> '[]'
+    AND NOT EXISTS (SELECT 1 FROM {_SOURCES} WHERE s.says_it AND NOT {_STATES})
+    """
+    for (guid,) in connection.execute(query).fetchall():
+        erase_fact(connection, guid)
+
+
 def erase_fact(connection: sqlite3.Connection, guid: str) -> None:
     """Erase a fact; those it superseded become valid again, or superseded by its own successor."""
     connection.execute(REPLACE_SUCCESSOR, {"guid": guid})
     connection.execute("DELETE FROM facts WHERE guid = ?", (guid,))
+
+
+def digest_of(text: str) -> str:
+    """Return what is kept of a former text of a message."""
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def follow_text(connection: sqlite3.Connection, message_id: str, old_text: str, new_text: str) -> None:
@@ -123,7 +138,7 @@ def follow_text(connection: sqlite3.Connection, message_id: str, old_text: str, 
     """
     query = "SELECT guid, source_messages, lapsed_sources FROM facts WHERE instr(source_messages || lapsed_sources, ?)"
     rows = connection.execute(query, (message_id,)).fetchall()
-    old_source, new_source = ([message_id, hashlib.sha256(text.encode()).hexdigest()] for text in (old_text, new_text))
+    old_source, new_source = ([message_id, digest_of(text)] for text in (old_text, new_text))
     for guid, *lists in rows:
         sources, lapsed = map(json.loads, lists)
         if message_id in sources:

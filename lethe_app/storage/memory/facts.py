@@ -73,6 +73,10 @@ class FactStore(Store):
         """Return known and dormant facts: when one is stated again, no duplicate may be created beside a dormant one."""
         return await self._facts_where(persona_id, "deleted_at IS NULL")
 
+    async def dormant_facts_of(self, persona_id: str) -> list[ExtractedFact]:
+        """Return the facts of which no message is left that states them as they are."""
+        return await self._facts_where(persona_id, "deleted_at IS NULL AND dormant = 1")
+
     @in_transaction
     def _facts_where(self, connection: sqlite3.Connection, persona_id: str, condition: str) -> list[ExtractedFact]:
         facts = FACTS.load(connection, f"WHERE persona_id = ? AND {condition} ORDER BY rowid DESC", (persona_id,))

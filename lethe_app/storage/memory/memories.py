@@ -94,7 +94,7 @@ class MemoryStore(Store):
 
     @in_transaction
     def restore(self, connection: sqlite3.Connection, guids: Sequence[UUID]) -> int:
-        """Restore memories from the trash and return how many were restored."""
+        """Restore memories from the trash and return how many were restored; those that went with their messages stay."""
         return _set_deleted_at(connection, guids, None)
 
 
@@ -115,7 +115,7 @@ def save_in_transaction(connection: sqlite3.Connection, persona_id: str, memorie
         known = connection.execute("SELECT category FROM memories WHERE guid = ?", (str(memory.guid),)).fetchone()
         if known and known[0] == MemoryType.CHAT_SESSION:
             raise StorageError("A conversation cannot be changed into another type of memory.")
-        MEMORIES.save(connection, memory, persona_id=persona_id, deleted_at=None)
+        MEMORIES.save(connection, memory, persona_id=persona_id, deleted_at=None, deleted_with="")
 
 
 def mark_recalled(connection: sqlite3.Connection, guids: Sequence[UUID], moment: datetime) -> None:
@@ -131,7 +131,8 @@ def delete(connection: sqlite3.Connection, guids: Sequence[UUID]) -> int:
 
 def _set_deleted_at(connection: sqlite3.Connection, guids: Sequence[UUID], deleted_at: str | None) -> int:
     return connection.executemany(
-        "UPDATE memories SET deleted_at = ? WHERE guid = ? AND (deleted_at IS NULL) = ? AND category <> 'chat_session'",
+        "UPDATE memories SET deleted_at = ?"
+        " WHERE guid = ? AND (deleted_at IS NULL) = ? AND category <> 'chat_session' AND deleted_with = ''",
         [(deleted_at, str(guid), deleted_at is not None) for guid in guids],
     ).rowcount
 

@@ -19,3 +19,24 @@ AND (EXISTS (SELECT 1 FROM json_each(source_messages) s JOIN messages m ON m.id 
         AND NOT EXISTS (SELECT 1 FROM json_each(source_memories) s JOIN memories c ON c.guid = s.value WHERE c.deleted_at IS NULL)));
 
 UPDATE facts SET superseded = 0 WHERE superseded_by IN (SELECT guid FROM facts WHERE dormant = 1 AND superseded = 0);
+
+-- What was made of messages is withdrawn with them by `derived_memories`, which replaces the triggers of key moments.
+
+ALTER TABLE memories ADD COLUMN deleted_with TEXT NOT NULL DEFAULT '';  -- session, message or former text with which it went
+
+UPDATE memories SET deleted_with = coalesce(
+    (SELECT m.id FROM moment_sources s JOIN messages m ON m.id = s.message_id
+        WHERE s.moment = memories.guid AND m.deleted_at = memories.deleted_at LIMIT 1),
+    (SELECT c.guid FROM moment_sources s JOIN messages m ON m.id = s.message_id JOIN memories c ON c.guid = m.session_id
+        WHERE s.moment = memories.guid AND c.deleted_at = memories.deleted_at LIMIT 1), '')
+WHERE made_by = 'key_moments' AND deleted_at IS NOT NULL;
+
+CREATE INDEX memories_by_deletion ON memories (deleted_with) WHERE deleted_with <> '';
+
+DROP TRIGGER note_moment_sources;
+DROP TRIGGER forget_moments_0;
+DROP TRIGGER forget_moments_1;
+DROP TRIGGER forget_moments_2;
+DROP TRIGGER forget_moments_3;
+DROP TRIGGER forget_moments_4;
+DROP TABLE moment_sources;

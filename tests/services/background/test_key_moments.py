@@ -14,7 +14,7 @@ from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.memory import MemoryType, MemoryUnit
-from lethe_app.services.background.key_moments import SCOPE
+from lethe_app.storage.chats.sessions import KEY_MOMENT_DAYS
 from tests.services.past_sessions import qualify
 from tests.services.turns import MIRA, learnt_from, say
 
@@ -88,7 +88,7 @@ async def test_a_day_is_looked_through_again_only_when_its_messages_changed(serv
 
     assert any("married" in text for text in await texts(services))
     assert len(await moments(services)) == 3
-    assert list(await services.app_state.get(SCOPE, MIRA)) == [time.date().isoformat()]
+    assert list(await services.app_state.get(KEY_MOMENT_DAYS, MIRA)) == [time.date().isoformat()]
 
 
 async def test_a_moment_goes_to_the_trash_with_its_message_and_comes_back_with_it(services: AppServices):

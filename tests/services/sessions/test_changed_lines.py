@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
+from uuid import UUID
 
 import pytest
 
 from lethe_app.composition.app_services import AppServices
+from lethe_app.domain.changes import TrashKind
 from lethe_app.domain.chat import ChatSession, Message
-from tests.services.past_sessions import archive
-from tests.services.turns import MIRA, say
+from lethe_app.domain.clock import now
+from lethe_app.domain.memory import MemoryType
+from tests.services.past_sessions import archive, hold
+from tests.services.turns import MIRA, add_memory, say
 
 SECRET = "My sister Ana lives in Braga with her girlfriend Rosalind."
 FILLER = "I work as a carpenter in Porto and my workshop smells of cedar."
@@ -86,3 +91,90 @@ async def test_a_conversation_of_which_nothing_is_left_has_no_title_and_summary(
     await services.archive_queue.finish()
 
     assert "Rosalind" not in await told(services, session)
+
+
+async def add_journal(services: AppServices, session: ChatSession, content: str) -> UUID:
+    """A memory that a task made of the whole conversation."""
+    sources = [f"session:{session.guid}"]
+    return (await add_memory(services, content, made_by="journal", category=MemoryType.JOURNAL, sources=sources)).guid
+
+
+async def journal(services: AppServices) -> set[UUID]:
+    return {memory.guid for memory in await services.memory.memories(MIRA) if memory.category is MemoryType.JOURNAL}
+
+
+async def test_a_task_s_memory_of_a_deleted_line_goes_with_it_and_comes_back_with_it(
+    services: AppServices, session: ChatSession
+):
+    of_secret = await add_journal(services, session, "He told me of Rosalind. I was surprised.")
+    of_work = await add_journal(services, session, "He smelled of cedar from his workshop today.")
+    secret = await secret_of(services, session)
+
+    await services.message_editing.delete(session.guid, secret.id)
+    assert await journal(services) == {of_work}
+    assert [item.kind for item in await services.trash.list_items()] == [TrashKind.MESSAGE]
+
+    await services.session_editing.restore_message(secret.id)
+    assert await journal(services) == {of_secret, of_work}
+
+
+async def test_a_task_s_memory_of_a_reworded_line_goes_until_that_is_undone(services: AppServices, session: ChatSession):
+    of_secret = await add_journal(services, session, "He told me of Rosalind.")
+    secret = await secret_of(services, session)
+
+    await services.message_editing.edit(secret.id, "My sister Ana lives in Braga.")
+    assert await journal(services) == set()
+
+    await services.message_editing.undo_edit(secret)
+    assert await journal(services) == {of_secret}
+
+
+async def test_all_that_tasks_made_of_a_conversation_goes_with_it(services: AppServices, session: ChatSession):
+    of_work = await add_journal(services, session, "A quiet evening.")
+
+    await services.session_editing.delete(session.guid)
+    assert await journal(services) == set()
+    await services.sessions.restore(session.guid)
+    assert await journal(services) == {of_work}
+
+    await services.session_editing.delete(session.guid)
+    await services.trash.erase(await services.trash.list_items())
+    assert await services.memory_store.memories_of(MIRA, deleted=True) == []
+
+
+async def test_what_the_user_has_edited_stays(services: AppServices, session: ChatSession):
+    guid = await add_journal(services, session, "He told me of Rosalind.")
+    await services.memory.edit((await services.memory_store.get(guid)).model_copy(update={"content": "Rosalind is nice."}))
+
+    await services.message_editing.delete(session.guid, (await secret_of(services, session)).id)
+
+    assert await journal(services) == {guid}
+
+
+async def test_a_reminder_goes_with_the_message_that_asked_for_it(services: AppServices, says: Callable[..., object]):
+    await says(*["“Aye.”"] * 3)
+    session = await services.sessions.new(MIRA)
+    asked = (await say(services, session, "Remind me to feed the cat in 3 days.")).asked
+    assert len(await services.reminders.reminders_of(MIRA)) == 1
+
+    await services.message_editing.delete(session.guid, asked.id)
+    assert await services.reminders.reminders_of(MIRA) == []
+
+    await services.session_editing.restore_message(asked.id)
+    assert len(await services.reminders.reminders_of(MIRA)) == 1
+
+
+async def test_a_day_is_looked_through_for_key_moments_again_after_an_edit(services: AppServices):
+    session = await hold(services, SECRET, "Aye.", at=now() - timedelta(days=2))
+    secret = await secret_of(services, session)
+    await services.key_moments.look_through_days()
+    assert "Rosalind" in await told(services, session)
+
+    await services.message_editing.edit(secret.id, "My brother Tim lives in Faro with his wife Gwendolyn.")
+    await services.key_moments.look_through_days()
+    assert "Gwendolyn" in (text := await told(services, session))
+    assert "Rosalind" not in text
+
+    await services.message_editing.undo_edit(secret)
+    assert "Rosalind" in (text := await told(services, session))
+    assert "Gwendolyn" not in text
