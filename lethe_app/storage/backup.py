@@ -74,10 +74,12 @@ def _read_backup(path: Path) -> Backup | None:
 
 
 def delete_backups(database: Path) -> int:
-    """Delete all backups of a database and return their number. Raise StorageError."""
-    backups = list_backups(backup_folder(database))
+    """Delete all backups of a database, also those that were cut off; return the number of others. Raise StorageError."""
+    backups = list_backups(folder := backup_folder(database))
     for backup in backups:
         delete_backup(backup.path)
+    for partial in folder.glob("*.partial"):
+        delete_temporary_file(partial)
     return len(backups)
 
 

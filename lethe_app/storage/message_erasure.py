@@ -13,7 +13,6 @@ from lethe_app.domain.clock import now
 from lethe_app.storage import redaction, trash
 from lethe_app.storage.chats import messages
 from lethe_app.storage.chats.archive_jobs import blank_session
-from lethe_app.storage.chats.receipts import COUNT_DELETION
 from lethe_app.storage.memory import fact_validity
 from lethe_app.storage.row_mapping import json_text, select_by_values, utc_text
 
@@ -93,7 +92,7 @@ def erase_traces(connection: sqlite3.Connection, ids: Sequence[str]) -> list[UUI
     sessions = {row: None for id_ in ids for row in connection.execute(query, (id_,)).fetchall()}
     for persona_id in dict.fromkeys(persona for persona, _guid in sessions):
         connection.execute(DELETE_DERIVED_MEMORIES, (persona_id, "", json.dumps([f"message:{id_}" for id_ in ids])))
-        _erase_states(connection, persona_id)
+        redaction.erase_states(connection, persona_id)
     guids = [guid for _persona, guid in sessions]
     for guid in guids:
         blank_session(connection, guid)
@@ -105,7 +104,7 @@ def _erase_records(connection: sqlite3.Connection, persona_id: str, day: str, id
     """Erase what is recorded besides: states with summaries and notes, working memory, prompts, and what tasks did on that day
     or with these records.
     """
-    _erase_states(connection, persona_id)
+    redaction.erase_states(connection, persona_id)
     connection.executemany("DELETE FROM working_memory WHERE namespace = ?", [(f"session/{id_}",) for id_ in ids])
     query = "DELETE FROM working_memory WHERE persona_id = ? AND date(stored, 'localtime') = ?"
     connection.execute(query, (persona_id, day))
@@ -118,16 +117,6 @@ def _erase_records(connection: sqlite3.Connection, persona_id: str, day: str, id
     later = "persona_id = ? AND what = 'notebook' AND date(at, 'localtime') >= ?"
     connection.execute(f"DELETE FROM changes WHERE {later}", (persona_id, day))
     connection.executemany("DELETE FROM task_runs WHERE id = ?", [(id_,) for id_ in stale])
-
-
-def _erase_states(connection: sqlite3.Connection, persona_id: str) -> None:
-    """Erase the states of a persona's sessions that contain summaries and notes, and the stored prompts."""
-    of_persona = "session_id IN (SELECT guid FROM sessions WHERE persona_id = ?)"
-    connection.execute(
-        f"DELETE FROM session_state WHERE key IN ('stable_prefix', 'session_notes') AND {of_persona}", (persona_id,)
-    )
-    connection.execute("DELETE FROM kept_prompts WHERE persona_id = ?", (persona_id,))
-    connection.execute(COUNT_DELETION, (persona_id,))
 
 
 def _blank_recalls(connection: sqlite3.Connection, sessions: set[str]) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from lethe_app.domain.recall import LOGGED, OUTDATED
+from lethe_app.storage.chats.receipts import COUNT_DELETION
 from lethe_app.storage.row_mapping import json_list, json_text
 
 OBJECTION_SCOPES = "objections "
@@ -22,6 +23,10 @@ SELECT value FROM json_each(?) WHERE value NOT IN (SELECT guid FROM memories) AN
 AND value NOT IN (SELECT id FROM messages) AND value NOT IN (SELECT id FROM document_chunks)
 """
 """Query: those of the given guids that exist neither as memory, nor as fact, message or passage of a document."""
+ERASE_STATES = """
+DELETE FROM session_state WHERE key IN ('stable_prefix', 'session_notes', 'subject')
+AND session_id IN (SELECT guid FROM sessions WHERE persona_id = ?)
+"""
 _GUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 Recalled = dict[str, Any]
 """A recalled memory as stored in JSON."""
@@ -67,17 +72,48 @@ def _delete_objections(connection: sqlite3.Connection, stored: list[tuple[str, s
 
 @contextmanager
 def erasing(connection: sqlite3.Connection) -> Iterator[None]:
-    """Redact the texts of the memories, sessions and facts that the block erases, as `redact_purged` does, and delete the
-    recorded changes that contain them; such a change cannot be undone any more.
+    """Redact the texts of the memories, sessions and facts that the block erases, as `redact_purged` does, and erase what
+    contains them besides: recorded changes, which cannot be undone any more, the runs that made them, and the prompts and
+    states of the persona.
     """
-    query = "SELECT guid FROM memories UNION ALL SELECT guid FROM facts"
-    before = {guid for (guid,) in connection.execute(query)}
+    before = _texts_of_records(connection)
     yield
     redact_purged(connection)
-    erased_ids = before.difference(guid for (guid,) in connection.execute(query))
-    rows = connection.execute("SELECT id, before || after FROM changes").fetchall() if erased_ids else []
-    stale = [(id_,) for id_, text in rows if not erased_ids.isdisjoint(_GUID.findall(text))]
-    connection.executemany("DELETE FROM changes WHERE id = ?", stale)
+    left = _texts_of_records(connection)
+    erased = {guid: record for guid, record in before.items() if guid not in left}
+    if erased:
+        texts = [escaped for _persona, text in erased.values() if (escaped := json_text(text)[1:-1].strip())]
+        _erase_runs(connection, erased.keys(), texts)
+        for persona_id in {persona for persona, _text in erased.values()}:
+            erase_states(connection, persona_id)
+
+
+def erase_states(connection: sqlite3.Connection, persona_id: str) -> None:
+    """Erase the states of a persona's sessions that contain summaries, notes and names of notebooks, and the stored prompts."""
+    connection.execute(ERASE_STATES, (persona_id,))
+    connection.execute("DELETE FROM kept_prompts WHERE persona_id = ?", (persona_id,))
+    connection.execute(COUNT_DELETION, (persona_id,))
+
+
+def _texts_of_records(connection: sqlite3.Connection) -> dict[str, tuple[str, str]]:
+    """Return persona and text of all memories, sessions and facts by id."""
+    query = "SELECT guid, persona_id, content FROM memories UNION ALL SELECT guid, persona_id, fact FROM facts"
+    return {guid: (persona_id, text) for guid, persona_id, text in connection.execute(query)}
+
+
+def _erase_runs(connection: sqlite3.Connection, guids: Collection[str], texts: Sequence[str]) -> None:
+    """Erase the recorded changes and the runs that contain one of these ids or texts (as JSON), and the runs of the changes."""
+    changes = connection.execute("SELECT id, run_id, before || after FROM changes").fetchall()
+    runs = connection.execute("SELECT id, summary || made FROM task_runs").fetchall()
+
+    def is_stale(text: str) -> bool:
+        return not set(_GUID.findall(text)).isdisjoint(guids) or any(one in text for one in texts)
+
+    stale = [(id_, run) for id_, run, text in changes if is_stale(text)]
+    # Before the runs, whose deletion would clear the reference to them.
+    connection.executemany("DELETE FROM changes WHERE id = ?", [(id_,) for id_, _run in stale])
+    stale_runs = {run for _id, run in stale} | {id_ for id_, text in runs if is_stale(text)}
+    connection.executemany("DELETE FROM task_runs WHERE id = ?", [(id_,) for id_ in stale_runs])
 
 
 def _records_in(row: Recalled) -> list[Recalled]:
