@@ -22,6 +22,8 @@ class FactHistory:
     """Known facts, superseded ones included."""
     forgotten: Sequence[ExtractedFact] = ()
     """Facts in the trash."""
+    dormant: Sequence[ExtractedFact] = ()
+    """Facts whose messages are in the trash or say something else now."""
     tombstones: Sequence[Tombstone] = ()
     """Traces of forgotten facts, and of the former wordings of reworded ones."""
     former_wordings: Mapping[str, UUID] = field(default_factory=dict)
@@ -47,6 +49,7 @@ class LineRevision:
         self._superseded = {fingerprint_digest(fact.fact): fact for fact in facts if fact.superseded}
         self._former_wordings = history.former_wordings
         self._tombstones = {tombstone.digest: tombstone for tombstone in history.tombstones}
+        self._dormant = {fingerprint_digest(fact.fact): fact.guid for fact in history.dormant}
         self._forgotten_digests = {fingerprint_digest(fact.fact) for fact in history.forgotten} & self._tombstones.keys()
         self.removed_lines: list[RemovedLine] = []
         """Lines that `revise` has removed."""
@@ -98,13 +101,15 @@ class LineRevision:
         if digest in self._forgotten_digests:
             return True
         # Lines are written with their day: one without was worded by the user.
-        is_replaced = digest in self._former_wordings or digest in self._tombstones
+        is_replaced = digest in self._former_wordings or digest in self._tombstones or digest in self._dormant
         return line.day is not None and (is_replaced or self._find_superseded(line, digest) is not None)
 
     def _find_successor(self, line: NotebookLine, digest: str) -> ExtractedFact | None:
         """Return the fact that holds in place of the one that a line states; None if none does."""
         if digest in self._forgotten_digests:
             return None
+        if (guid := self._dormant.get(digest)) is not None:  # what it superseded may hold again
+            return next((fact for fact in self._facts if fact.superseded_by == guid and not fact.superseded), None)
         fact = self._by_guid.get(self._former_wordings[digest]) if digest in self._former_wordings else None
         fact = fact or self._find_superseded(line, digest) or self._find_reworded(line, digest)
         return find_current_fact(fact, self._by_guid) if fact is not None else None

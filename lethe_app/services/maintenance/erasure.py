@@ -13,6 +13,7 @@ from lethe_app.services.events import Listeners
 from lethe_app.services.indexing.service import IndexingService
 from lethe_app.services.library import Library
 from lethe_app.services.maintenance.trash import app_state_keys
+from lethe_app.services.memory.facts import FactService
 from lethe_app.services.memory.service import MemoryService
 from lethe_app.services.notebooks.service import NotebookService
 from lethe_app.services.prompting.cache_state import CacheState
@@ -88,8 +89,9 @@ class Days:
         notebooks: NotebookService,
         archive_queue: ArchiveQueue,
         session_editing: SessionEditing,
+        facts: FactService,
     ) -> None:
-        self._days, self._erasure = days, erasure
+        self._days, self._erasure, self._facts = days, erasure, facts
         self._notebooks, self._archive_queue, self._session_editing = notebooks, archive_queue, session_editing
 
     async def count_messages(self, persona_id: str = "") -> dict[date, int]:
@@ -108,6 +110,8 @@ class Days:
         names, count = await self._persona_ids(persona_id), 0
         for name in names:
             await self._session_editing.stop_replies(await self._days.sessions_of(name, day))
+            await self._days.delete_day(name, day)
+            await self._notebooks.revise_lines(name, await self._facts.load_history(name))
             erased = await self._days.erase_day(name, day)
             count += erased.messages
             # First of all, so that nobody reads on in what is gone.

@@ -21,6 +21,7 @@ from lethe_app.brain.facts.comparison import (
 )
 from lethe_app.brain.facts.superseding import VALID, find_contained, supersede
 from lethe_app.brain.facts.updates import FactWithdrawal, replace_outdated
+from lethe_app.brain.notebooks.outdated_lines import FactHistory
 from lethe_app.brain.text.fingerprint import fingerprint_digest
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact, MadeBy, SupersededBecause, Tombstone, find_current_fact
@@ -266,6 +267,16 @@ class FactService:
                 await self._key_moments.restore_stating(persona_id, rejected)
                 await self._fact_store.save_facts(persona_id, *persona_facts)
                 await self._fact_store.forget_facts(persona_id, [guid for guid in deleted if owners[guid] == persona_id], [])
+
+    async def load_history(self, persona_id: str) -> FactHistory:
+        """Return what is known of facts that hold and of those that no longer do."""
+        return FactHistory(
+            await self._fact_store.facts_of(persona_id),
+            await self._fact_store.facts_of(persona_id, deleted=True),
+            await self._fact_store.dormant_facts_of(persona_id),
+            await self._fact_store.tombstones_of(persona_id),
+            dict(self.former_wordings[persona_id]),
+        )
 
     async def renew(self, persona_id: str) -> None:
         """Apply a change by the user at once: update the index, and have the persona's prompts made again."""

@@ -16,6 +16,7 @@ from lethe_app.brain.notebooks import splitting as parting
 from lethe_app.brain.notebooks.document import Conclusion, Notebook, NotebookIndexEntry
 from lethe_app.brain.notebooks.outdated_lines import FactHistory, LineRevision, RemovedLine, has_users_text
 from lethe_app.brain.notebooks.splitting import NotebookPiece
+from lethe_app.brain.text.fingerprint import content_words
 from lethe_app.domain.clock import now
 from lethe_app.errors import FileError, LetheError
 from lethe_app.paths import Paths
@@ -246,8 +247,8 @@ class NotebookService:
         return the number of changed notebooks. A line comes back if its fact was forgotten since the start and is known again.
         """
         removed_lines = self._removed_lines.setdefault(persona_id, [])
-        is_outdated = history.tombstones or history.former_wordings or any(fact.superseded for fact in history.facts)
-        if not is_outdated and not removed_lines:
+        is_outdated = history.tombstones or history.former_wordings or history.dormant
+        if not is_outdated and not removed_lines and not any(fact.superseded for fact in history.facts):
             return 0
 
         def revise(notebooks: Sequence[Notebook]) -> list[Notebook]:
@@ -298,21 +299,22 @@ class NotebookService:
         def work() -> int:
             notebooks = {notebook.name: notebook for notebook in self.read_all(persona_id)}
             revised = revise(list(notebooks.values()))
-            removed_texts = {
-                line.text
-                for notebook in revised
-                for line in notebooks.get(notebook.name, notebook).lines
-                if line not in notebook.lines
+            removed_words = {
+                notebook.name: find_removed_words(notebooks.get(notebook.name, notebook), notebook) for notebook in revised
             }
-            self._blank_summaries(persona_id, {notebook.name for notebook in revised}, removed_texts)
+            self._blank_summaries(persona_id, removed_words)
             for notebook in revised:
                 text = writing.render_notebook(notebook).rstrip("\n") + "\n"
                 if notebook.name not in notebooks:
                     self._replace_files(persona_id, [], {notebook.name: text}, "", are_automatic=True)
-                elif notebook.lines or has_users_text(notebooks[notebook.name]) or not self._is_automatic(persona_id, notebook):
+                elif has_users_text(notebooks[notebook.name]) or not self._is_automatic(persona_id, notebook):
+                    self._files.write(persona_id, notebook.name, partial(_replacement_text, text))
+                elif not notebook.lines:
+                    self._erase(persona_id, notebook.name)
+                elif content_words(notebook.title).isdisjoint(removed_words[notebook.name]):
                     self._files.write(persona_id, notebook.name, partial(_replacement_text, text))
                 else:
-                    self._erase(persona_id, notebook.name)
+                    self._retitle(persona_id, notebook)
             return len(revised)
 
         revised_count = await self._run(persona_id, work)
@@ -336,13 +338,23 @@ class NotebookService:
     def _write_index(self, persona_id: str, entries: Sequence[NotebookIndexEntry]) -> None:
         self._files.write_index(persona_id, writing.render_index(entries))
 
-    def _blank_summaries(self, persona_id: str, names: Collection[str], removed_texts: Collection[str]) -> None:
-        """Remove summaries that repeat a removed line from the index."""
-        repeated = {writing.to_single_line(text, writing.MAX_SUMMARY_LENGTH) for text in removed_texts}
+    def _blank_summaries(self, persona_id: str, removed_words: Mapping[str, Collection[str]]) -> None:
+        """Remove summaries with words that only removed lines of the notebook had from the index."""
         entries = self._read_index(persona_id)
-        blanked = [replace(one, summary="") if one.name in names and one.summary in repeated else one for one in entries]
+        blanked = [
+            one if content_words(one.summary).isdisjoint(removed_words.get(one.name, ())) else replace(one, summary="")
+            for one in entries
+        ]
         if blanked != entries:
             self._write_index(persona_id, blanked)
+
+    def _retitle(self, persona_id: str, notebook: Notebook) -> None:
+        """Replace an automatic notebook by one that is named after its first day, because its title was about removed lines."""
+        day = next((line.day for line in notebook.lines if line.day is not None), now().date())
+        title = f"Notes of {day.isoformat()}"
+        text = writing.render_notebook(replace(notebook, title=title, head=f"# {title}\n")).rstrip("\n") + "\n"
+        self._replace_files(persona_id, [], {self._files.free_name(persona_id, title): text}, "", are_automatic=True)
+        self._erase(persona_id, notebook.name)
 
     def _is_automatic(self, persona_id: str, notebook: Notebook) -> bool:
         return notebook.name in self._files.read_automatic(persona_id)
@@ -403,6 +415,12 @@ class NotebookService:
     async def _notify_removed(self, persona_id: str) -> None:
         self._on_lines_removed(persona_id)
         self.changed.notify(persona_id)
+
+
+def find_removed_words(before: Notebook, after: Notebook) -> set[str]:
+    """Return the content words of a notebook's removed lines that no remaining line has."""
+    words = set[str]().union(*(content_words(line.text) for line in before.lines if line not in after.lines))
+    return words.difference(*(content_words(line.text) for line in after.lines))
 
 
 def _replacement_text(text: str, _there: str) -> str:

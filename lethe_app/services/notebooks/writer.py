@@ -20,7 +20,6 @@ from uuid import UUID
 from lethe_app.agents.task import TaskResult
 from lethe_app.brain.notebooks import document as writing
 from lethe_app.brain.notebooks.document import Notebook
-from lethe_app.brain.notebooks.outdated_lines import FactHistory
 from lethe_app.brain.text.utterance import to_utterances
 from lethe_app.domain.agent_runs import ChangeState, ProducedKind, ProducedRecord, RecordedChange, RunOutcome, TaskRun
 from lethe_app.domain.chat import PartState, SessionPart, SessionSummary
@@ -41,7 +40,6 @@ from lethe_app.storage.agents.change_log import ChangeLog
 from lethe_app.storage.agents.task_runs import TaskRuns
 from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.key_value import AppState
-from lethe_app.storage.memory.facts import FactStore
 
 SCOPE = "notebooks"
 """Scope of the app state: by persona, the sessions that were read and the number of messages they had then."""
@@ -202,7 +200,6 @@ class ConclusionWriter:
     def __init__(
         self,
         session_store: SessionStore,
-        fact_store: FactStore,
         facts: FactService,
         participants: ParticipantService,
         conclusions: ConclusionService,
@@ -210,8 +207,7 @@ class ConclusionWriter:
         notebook_undo: NotebookUndo,
         filer: NotebookFiler,
     ) -> None:
-        self._session_store, self._fact_store, self._facts = session_store, fact_store, facts
-        self._participants = participants
+        self._session_store, self._facts, self._participants = session_store, facts, participants
         self._conclusions, self._notebooks, self._notebook_undo, self._filer = conclusions, notebooks, notebook_undo, filer
 
     def needs_model(self, session: SessionSummary) -> bool:
@@ -219,14 +215,8 @@ class ConclusionWriter:
         return self._conclusions.would_ask_model(session.last_activity)
 
     async def revise_lines(self, persona_id: str) -> None:
-        """Bring the lines of the notebooks up to date with facts that were superseded, reworded or forgotten since."""
-        history = FactHistory(
-            await self._fact_store.facts_of(persona_id),
-            await self._fact_store.facts_of(persona_id, deleted=True),
-            await self._fact_store.tombstones_of(persona_id),
-            dict(self._facts.former_wordings[persona_id]),
-        )
-        await self._notebooks.revise_lines(persona_id, history)
+        """Bring the lines of the notebooks up to date with facts that no longer hold or are worded differently."""
+        await self._notebooks.revise_lines(persona_id, await self._facts.load_history(persona_id))
 
     async def write_session(self, session_id: UUID, entry: ActivityEntry | None = None) -> list[str]:
         """Write the conclusions of one session; return the names of the notebooks that were written."""

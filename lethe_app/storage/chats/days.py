@@ -10,7 +10,7 @@ from uuid import UUID
 
 from lethe_app.domain.chat import Message
 from lethe_app.domain.facts import ExtractedFact
-from lethe_app.storage import message_erasure
+from lethe_app.storage import message_erasure, trash
 from lethe_app.storage.chats import messages
 from lethe_app.storage.database import Store, in_transaction
 from lethe_app.storage.memory.facts import FACTS
@@ -52,6 +52,12 @@ class DayStore(Store):
         """Return the visible messages of a day in the order of time."""
         ids = [id_ for (id_,) in connection.execute(IDS_OF_DAY, (persona_id, day.isoformat()))]
         return messages.load(connection, ids)
+
+    @in_transaction
+    def delete_day(self, connection: sqlite3.Connection, persona_id: str, day: date) -> None:
+        """Move the visible messages of a day to the trash, so that facts known from them alone are dormant."""
+        ids = [id_ for (id_,) in connection.execute(IDS_OF_DAY, (persona_id, day.isoformat()))]
+        trash.mark_messages(connection, ids, is_deleted=True)
 
     @in_transaction
     def erase_day(self, connection: sqlite3.Connection, persona_id: str, day: date) -> ErasedDay:

@@ -255,3 +255,43 @@ async def test_a_second_conversation_of_many_subjects_creates_no_second_notebook
     kept = await services.notebooks.notebooks_of(MIRA)
     assert [item.notebook.title for item in kept].count("About Tomas") == 1
     assert len(kept) == len({item.notebook.title for item in kept})
+
+
+async def test_a_line_leaves_with_the_conversation_that_states_it_and_comes_back_with_it(services: AppServices, work: str):
+    await over(services, *NEW_JOB)
+    assert any("nurse" in text for text in await texts(services))
+    newest = (await services.sessions.list(MIRA))[0]
+
+    await services.sessions.delete(newest.guid)
+    assert any("baker" in text for text in await write(services))
+    assert not any("nurse" in text for text in await texts(services))
+
+    await services.sessions.restore(newest.guid)
+    assert any("nurse" in text for text in await write(services))
+    assert not any("baker" in text for text in await texts(services))
+
+
+async def test_an_automatic_title_about_withdrawn_lines_is_replaced(services: AppServices):
+    session = await hold(services, *JOB, at=now() - timedelta(days=3))
+    await archive(services, session)
+    facts = await services.facts.facts_of(MIRA)
+    baker = next(fact for fact in facts if "baker" in fact.fact)
+    conclusions = [Conclusion(baker.fact, now().date()), Conclusion("Tomas likes rain.", now().date())]
+    await services.notebooks.create(MIRA, "The baker", conclusions, "A baker", is_automatic=True)
+
+    await services.facts.forget_fact(baker.guid)
+    await services.notebook_writer.write_all_pending()
+
+    (item,) = [item for item in await services.notebooks.notebooks_of(MIRA) if "rain" in str(item.notebook.lines)]
+    assert "baker" not in f"{item.name} {item.notebook.title} {item.summary} {item.notebook.lines}".casefold()
+
+
+async def test_a_line_worded_by_the_user_stays_when_its_conversation_is_deleted(services: AppServices, work: str):
+    (item,) = await services.notebooks.notebooks_of(MIRA)
+    text = await services.notebooks.load_text(MIRA, item.name)
+    await services.notebooks.save_edit(MIRA, item.name, f"{text}- Tomas works as a baker in Porto.\n", text)
+
+    for summary in await services.sessions.list(MIRA):
+        await services.sessions.delete(summary.guid)
+
+    assert await write(services) == ["Tomas works as a baker in Porto."]
