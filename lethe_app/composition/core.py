@@ -17,6 +17,7 @@ from lethe_app.paths import Paths
 from lethe_app.prompt.task_prompts import TaskPrompts
 from lethe_app.retrieval.memory_index import MemoryIndex
 from lethe_app.services.background.activity_log import NOT_COUNTED, ActivityLog, ArchiveBudget
+from lethe_app.services.chat.forgetting import Forgetting
 from lethe_app.services.chat.generation import ReceiptService
 from lethe_app.services.chat.group import GroupService
 from lethe_app.services.chat.message_editing import MessageEditing
@@ -291,6 +292,7 @@ class CoreServices:
     proactive = service(ProactiveMemory)
     recall = service(RecallService)
     message_editing = service(MessageEditing, receipts="receipt_store")
+    forgetting = service(Forgetting)
     memory_lists = service(MemoryLists)
     fact_lists = service(FactLists)
     world_usage = service(WorldUsage)

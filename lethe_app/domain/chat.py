@@ -101,6 +101,10 @@ class Message(BaseModel, extra="forbid"):
     hidden: bool = False
     """True if the message is in the log and in the prompt, but not shown (notes, memory inserts)."""
     note: str = ""
+    withdrawn: dict[str, UUID] = Field(default_factory=dict)
+    """Digests of the sentences that the user wants forgotten, each with the message that asked for it. They are shown as
+    before, but in no prompt, and nothing is learnt from them.
+    """
     alternatives: list[Alternative] = Field(default_factory=lambda: [Alternative()], min_length=1)
     shown: int = Field(default=0, ge=0)
 

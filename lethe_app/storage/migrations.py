@@ -53,6 +53,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     partial(run_script, "v15_superseding.sql"),
     partial(run_script, "v16_plain_names.sql"),
     partial(run_script, "v17_fact_validity.sql"),
+    partial(run_script, "v18_withdrawn_lines.sql"),
 )
 """Migration steps in order; step n migrates from version n to version n + 1."""
 

@@ -53,6 +53,7 @@ JSON_COLUMNS = frozenset(
         "degradations",
         "metadata",
         "made",
+        "withdrawn",
     }
 )
 """Columns that contain JSON: a list, or an object."""

@@ -97,18 +97,6 @@ def find_forget_request(sentence: str) -> ForgetRequest | None:
     return None
 
 
-def may_request(text: str) -> bool:
-    """Return whether a text has a word that occurs in requests to forget."""
-    return bool(_any_cue().search(text))
-
-
-@cache
-def _any_cue() -> re.Pattern[str]:
-    return re.compile(
-        "|".join(compile_table(_TABLE, "cue", code).pattern for code in languages_with(f"{_TABLE}.toml")), re.IGNORECASE
-    )
-
-
 def _may_ask(text: str, language: str) -> bool:
     """Return whether a text is no question, or one that asks to do something."""
     return text[-1:] not in {"?", "？"} or bool(compile_table(_TABLE, "asking", language).search(text))

@@ -1,4 +1,6 @@
-"""Requests of the user to go on in another language, such as “Please speak German” or “Sprich bitte Französisch”."""
+"""Requests of the user to go on in another language, such as “Please speak German” or “Sprich bitte Französisch”; and whether
+a text may be one to forget something.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,7 @@ import re
 from functools import cache
 
 from lethe_app.brain.text.sentences import split_sentences
-from lethe_app.language_tables import alternatives, languages_with, load_table
+from lethe_app.language_tables import alternatives, compile_table, languages_with, load_table
 
 MAX_WORDS_BETWEEN = 4
 """Words between the verb and the name of the language."""
@@ -20,6 +22,17 @@ def find_requested_language(text: str) -> str:
             if match := pattern.search(sentence.strip(' *"“”«»„')):
                 return _codes_by_name()[match["name"].lower()]
     return ""
+
+
+def may_ask_to_forget(text: str) -> bool:
+    """Return whether a text has a word of any language that occurs in requests to forget; most texts have none."""
+    return bool(_forgetting_cue().search(text))
+
+
+@cache
+def _forgetting_cue() -> re.Pattern[str]:
+    cues = [compile_table("forgetting", "cue", language).pattern for language in languages_with("forgetting.toml")]
+    return re.compile("|".join(cues), re.IGNORECASE)
 
 
 @cache

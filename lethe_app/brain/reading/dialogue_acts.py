@@ -9,8 +9,10 @@ from datetime import timedelta
 from enum import Enum
 from functools import partial
 from statistics import median
+from uuid import UUID
 
-from lethe_app.brain.languages.forget_requests import may_request
+from lethe_app.brain.languages.forget_requests import ForgetRequest
+from lethe_app.brain.languages.requests import may_ask_to_forget
 from lethe_app.brain.reading import roleplay
 from lethe_app.brain.reading.corrections import apply_retractions, correct_details, is_joke
 from lethe_app.brain.reading.pasted_text import announces_text, extract_own_text, remove_quotations
@@ -103,9 +105,20 @@ def read_pieces(lines: Sequence[Utterance]) -> list[list[DialoguePiece]]:
     return pieces
 
 
+def read_requests(lines: Sequence[Utterance]) -> tuple[list[ForgetRequest], dict[UUID, list[str]]]:
+    """Return the requests to forget of the last line, and the parts of messages that they withdraw, its own included."""
+    pieces = read_pieces(lines)
+    requests = [request for piece in pieces[-1] for request in piece.requests] if pieces else []
+    return requests, {
+        line.id: parts
+        for line, line_pieces in zip(lines if requests else (), pieces, strict=False)
+        if (parts := [part for piece in line_pieces for part in piece.withdrawn])
+    }
+
+
 def drop_withdrawn(lines: Sequence[Utterance]) -> list[Utterance]:
     """Return the lines without what the user's requests to forget withdraw, and without these."""
-    if not any(line.role is Role.USER and may_request(line.text) for line in lines):
+    if not any(line.role is Role.USER and may_ask_to_forget(line.text) for line in lines):
         return list(lines)
     kept = []
     for line, pieces in zip(lines, read_pieces(lines), strict=True):
@@ -131,7 +144,7 @@ def _read_message(line: Utterance, reading: _Reading) -> list[DialoguePiece]:
     if is_user:
         _drop_dream(pieces, reading)
         _mark_game_sentences(pieces)
-    if has_request := may_request(line.text):
+    if has_request := may_ask_to_forget(line.text):
         apply_requests(pieces, reading.pieces_by_speaker.get(line.name, []))
     replied_text = previous_line.text if previous_line is not None and previous_line.name != line.name else ""
     if (

@@ -7,7 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from lethe_app.brain.text.withdrawn import remove_withdrawn
 from lethe_app.domain.chat import Message, Role
+
+WITHDRAWN = "(withdrawn)"
+"""Text in prompts of a message that is withdrawn as a whole: roles must go on alternating."""
 
 
 @dataclass(frozen=True)
@@ -23,12 +27,22 @@ class Utterance:
 
 
 def to_utterances(messages: Sequence[Message]) -> list[Utterance]:
-    """Return the messages that are visible speech as utterances; hidden lines and tool results are left out."""
+    """Return the messages that are visible speech as utterances; hidden lines, tool results and what the user wants forgotten
+    are left out.
+    """
     return [
         Utterance(message.id, message.role, message.speaker_name, message.content, message.time)
-        for message in messages
+        for message in map(without_withdrawn, messages)
         if is_visible_speech(message) and message.content.strip()
     ]
+
+
+def without_withdrawn(message: Message, placeholder: str = "") -> Message:
+    """Return a message without what the user wants forgotten; one of which nothing is left has the placeholder as its text."""
+    if not message.withdrawn:
+        return message
+    text = remove_withdrawn(message.content, message.withdrawn) or placeholder
+    return message.model_copy(update={"alternatives": [message.current.model_copy(update={"content": text})], "shown": 0})
 
 
 @dataclass(frozen=True)

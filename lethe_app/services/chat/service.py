@@ -11,12 +11,14 @@ from contextlib import suppress
 from dataclasses import dataclass
 from uuid import UUID
 
+from lethe_app.brain.languages.requests import may_ask_to_forget
 from lethe_app.domain.chat import ChatSession, DegradationKind, Message, MessageMode, Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.recall import RecalledMemory, RecallWay, TurnMemory
 from lethe_app.errors import LetheError
 from lethe_app.llm.client import ModelClient
 from lethe_app.llm.kv_cache.reuse import ReuseOptions
+from lethe_app.services.chat.forgetting import Forgetting
 from lethe_app.services.chat.generation import ReplyGenerator, TurnRun
 from lethe_app.services.chat.group import GroupService
 from lethe_app.services.events import (
@@ -62,6 +64,7 @@ class RecallStep:
     recall: RecallService
     look_up: WebLookUp
     reminders: Reminders
+    forgetting: Forgetting
 
     async def run(self, run: TurnRun) -> None:
         """Recall for the reply to a turn that has its prefix."""
@@ -288,6 +291,8 @@ class ChatService:
             message = await self._sessions.add_user_message(turn, text, mode)
             turn = turn.with_user_message(message)
             await emit(MessageStored(message))
+            if may_ask_to_forget(text):
+                turn = await self._follow_request(emit, turn, message)
         if turn.files.problem is not None:
             raise turn.files.problem
         group = {persona.unique_name for persona in turn.participants.group}
@@ -297,6 +302,14 @@ class ChatService:
         if group and speaker != turn.participants.speaker.unique_name:
             turn = await self._turn_loader.load(turn.session.guid, self._models.loaded, speaker=speaker)
         await self._answer(emit, turn, ReplyKind.REPLY)
+
+    async def _follow_request(self, emit: Emit, turn: TurnContext, message: Message) -> TurnContext:
+        """Forget what a message asks for; return the turn as it is read afterwards."""
+        personas = {turn.session.persona_id, *turn.session.guests}
+        if (forgotten := await self._recall.forgetting.follow_request(turn.session, personas, message)) is None:
+            return turn
+        await emit(forgotten)
+        return await self._turn_loader.load(turn.session.guid, self._models.loaded, adds_user_message=True)
 
     async def _reply_in_order(self, emit: Emit, turn: TurnContext, text: str) -> None:
         """Generate the replies of a group to `text`."""

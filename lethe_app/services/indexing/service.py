@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from lethe_app.brain.text.reported_speech import is_reported_question
+from lethe_app.brain.text.withdrawn import remove_withdrawn
 from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.memory import MemoryInsertion, MemoryUnit
@@ -81,7 +82,7 @@ class PassageSources:
                 message.id,
                 message.position,
                 message.speaker_name,
-                message.text,
+                remove_withdrawn(message.text, message.withdrawn) if message.withdrawn else message.text,
                 message.time.astimezone(),
             )
         ]

@@ -221,10 +221,25 @@ class FactService:
         async with self._user_change(persona_id):
             await self._fact_store.get(guid)
             facts = find_contained(guid, await self._fact_store.undeleted_facts_of(persona_id))
-            tombstones = [facts_merge.build_tombstone(fact) for fact in facts]
-            await self._fact_store.forget_facts(persona_id, [fact.guid for fact in facts], tombstones)
-            for fact in facts:
-                await self._key_moments.delete_stating(persona_id, fact)
+            await self._forget(persona_id, facts)
+
+    async def forget_facts(self, persona_id: str, facts: Sequence[ExtractedFact]) -> None:
+        """Do the same for these facts of a persona alone, which may be dormant."""
+        async with self._user_change(persona_id):
+            await self._forget(persona_id, facts)
+
+    async def find_similar(self, persona_id: str, text: str) -> list[ExtractedFact]:
+        """Return the facts that are near enough to a text for a closer look, nearest first; none without an embedding model."""
+        limit = (await self._calibration.thresholds()).update
+        nearest = await self._memory_index.nearest_origins(persona_id, text, PassageKind.FACT, NEAREST)
+        known = {fact.guid: fact for fact in await self._fact_store.facts_of(persona_id)}
+        return [known[guid] for guid, distance in nearest if distance <= limit and guid in known]
+
+    async def _forget(self, persona_id: str, facts: Sequence[ExtractedFact]) -> None:
+        tombstones = [facts_merge.build_tombstone(fact) for fact in facts]
+        await self._fact_store.forget_facts(persona_id, [fact.guid for fact in facts], tombstones)
+        for fact in facts:
+            await self._key_moments.delete_stating(persona_id, fact)
 
     async def merge(self, guids: Sequence[UUID], text: str) -> ExtractedFact:
         """Replace several facts by one in the user's words, with the earliest first mention, and the counts and sources of

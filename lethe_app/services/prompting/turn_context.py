@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from lethe_app.brain.notebooks.document import Notebook
 from lethe_app.brain.text.reported_speech import shorten
+from lethe_app.brain.text.utterance import WITHDRAWN, without_withdrawn
 from lethe_app.config.options import SessionHandling
 from lethe_app.domain.chat import ChatSession, Message
 from lethe_app.domain.model import LoadedModel
@@ -225,8 +226,11 @@ class TurnLoader:
         above = before.id if before is not None else None
         revision = self.cache_revision()  # before anything is read, so that no later deletion is missed
         rows = await self.reader.read(session_id, above, scope, adds_user_message=adds_user_message)
-        files = rows.scope.files
-        return TurnContext(rows, files, above, model, files.participants, rows.messages, revision)
+        past = {guid: [without_withdrawn(one, WITHDRAWN) for one in past] for guid, past in rows.past_messages.items()}
+        rows, files = replace(rows, past_messages=past), rows.scope.files
+        # The newest message keeps what it wants forgotten, so that the persona can answer; the roles go on alternating.
+        messages = [*(without_withdrawn(message, WITHDRAWN) for message in rows.messages[:-1]), *rows.messages[-1:]]
+        return TurnContext(rows, files, above, model, files.participants, messages, revision)
 
     async def app_state_of(self, persona_id: str) -> Mapping[tuple[str, str], object]:
         """Return the app state that a turn of a persona needs, by scope and key."""

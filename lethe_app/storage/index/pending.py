@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -18,7 +19,7 @@ WITH wanted AS MATERIALIZED (SELECT m.* FROM messages m WHERE m.id IN (SELECT va
 hidden AS MATERIALIZED (
     SELECT session_id, seq FROM messages WHERE hidden = 1 AND session_id IN (SELECT session_id FROM wanted))
 SELECT m.id, m.session_id, s.persona_id, m.speaker_name, m.role, m.time, m.place, a.content,
-    m.role = 'assistant' AND m.place = 1
+    m.role = 'assistant' AND m.place = 1, m.withdrawn
 FROM (SELECT w.*, w.seq - (SELECT count(*) FROM hidden h WHERE h.session_id = w.session_id AND h.seq < w.seq) AS place
       FROM wanted w) m JOIN alternatives a ON a.message_id = m.id AND a.position = m.shown
 JOIN sessions s ON s.guid = m.session_id JOIN memories u ON u.guid = s.guid
@@ -72,6 +73,8 @@ class PendingMessage:
     text: str
     is_opening: bool
     """True for a greeting, the first message of a session if it is the persona's; it is the same in many sessions."""
+    withdrawn: Collection[str] = ()
+    """Digests of the sentences that the user wants forgotten."""
 
 
 class PendingIndex(Store):
@@ -113,7 +116,9 @@ class PendingIndex(Store):
         connection.execute("INSERT INTO passage_words (passage_words) VALUES ('rebuild')")
 
 
-def _pending_message(row: tuple[str, str, str, str, str, str, int, str, int]) -> PendingMessage:
-    id_, session, persona_id, name, role, time, position, text, is_opening = row
+def _pending_message(row: tuple[str, str, str, str, str, str, int, str, int, str]) -> PendingMessage:
+    id_, session, persona_id, name, role, time, position, text, is_opening, withdrawn = row
     moment = datetime.fromisoformat(time)
-    return PendingMessage(UUID(id_), UUID(session), persona_id, name, Role(role), moment, position, text, bool(is_opening))
+    return PendingMessage(
+        UUID(id_), UUID(session), persona_id, name, Role(role), moment, position, text, bool(is_opening), json.loads(withdrawn)
+    )

@@ -35,7 +35,8 @@ JOIN alternatives a ON a.message_id = m.id AND a.position = m.shown
 DELETED_AMONG = f"""
 SELECT value FROM json_each(?1) WHERE value NOT IN (SELECT guid FROM memories WHERE deleted_at IS NULL)
 AND value NOT IN (SELECT guid FROM facts WHERE guid IN (SELECT value FROM json_each(?1)) AND {IS_KNOWN})
-AND value NOT IN (SELECT id FROM messages WHERE deleted_at IS NULL) AND value NOT IN (SELECT id FROM document_chunks)
+AND value NOT IN (SELECT id FROM messages WHERE deleted_at IS NULL AND withdrawn = '{{}}')
+AND value NOT IN (SELECT id FROM document_chunks)
 """
 
 

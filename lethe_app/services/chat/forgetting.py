@@ -1,0 +1,225 @@
+"""What the user asks in a message to forget: facts, lines and memories are withdrawn at once, and brought back by undo."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
+from uuid import UUID, uuid4
+
+from lethe_app.brain.facts.superseding import find_contained
+from lethe_app.brain.languages.forget_requests import ForgetKind, ForgetRequest
+from lethe_app.brain.reading.dialogue_acts import read_requests
+from lethe_app.brain.reading.extractor import extract_statements
+from lethe_app.brain.reading.statements import SpeakerStatement
+from lethe_app.brain.reading.withdrawals import split_statement
+from lethe_app.brain.text.fingerprint import content_words
+from lethe_app.brain.text.sentences import split_sentences
+from lethe_app.brain.text.utterance import Utterance, to_utterances
+from lethe_app.brain.text.withdrawn import digests_of, remove_withdrawn
+from lethe_app.domain.chat import ChatSession, Message, Role
+from lethe_app.domain.clock import now
+from lethe_app.domain.facts import ExtractedFact
+from lethe_app.errors import StorageError
+from lethe_app.retrieval.query_terms import WORD, fold
+from lethe_app.services.events import MemoriesForgotten
+from lethe_app.services.memory.cache import MemoryCache
+from lethe_app.services.memory.facts import FactService
+from lethe_app.services.memory.recall import SESSION_NOTES, parse_notes
+from lethe_app.services.prompting.cache_state import CacheState
+from lethe_app.services.prompting.prefixes import StablePrefixes
+from lethe_app.services.sessions.archive_queue import ArchiveQueue
+from lethe_app.storage.chats.receipts import Receipts
+from lethe_app.storage.chats.sessions import SessionStore
+from lethe_app.storage.chats.withdrawn_lines import WithdrawnLines
+from lethe_app.storage.database import Database
+from lethe_app.storage.index.full_text import MAX_PASSAGE_NUMBER, FullTextSearch, TextHit
+from lethe_app.storage.key_value import SessionState
+from lethe_app.storage.memory.facts import FactStore
+
+MAX_LINES = 400
+"""Messages before a request in which the line that it points at, and lines that say the same, are looked for."""
+
+
+class Forgetting:
+    """Forget what the user asks for in a message. It is not learnt again from the messages that said it, only from new ones."""
+
+    def __init__(
+        self,
+        database: Database,
+        session_store: SessionStore,
+        facts: FactService,
+        memory_cache: MemoryCache,
+        archive_queue: ArchiveQueue,
+        stable_prefixes: StablePrefixes,
+        cache_state: CacheState,
+    ) -> None:
+        self._session_store, self._facts, self._memory_cache = session_store, facts, memory_cache
+        self._archive_queue, self._stable_prefixes, self._cache_state = archive_queue, stable_prefixes, cache_state
+        self._lines, self._search, self._fact_store = WithdrawnLines(database), FullTextSearch(database), FactStore(database)
+        self._states, self._receipts = SessionState(database), Receipts(database)
+
+    async def follow_request(
+        self, session: ChatSession, personas: Collection[str], message: Message
+    ) -> MemoriesForgotten | None:
+        """Forget what a message that was just stored asks for, for all these personas; None if it asks for nothing. Of an
+        incognito session only what was stored before is forgotten, because nothing is learnt from it.
+        """
+        lines = to_utterances(await self._session_store.newest_messages(session.guid, MAX_LINES))
+        requests, parts = await asyncio.to_thread(read_requests, lines)
+        if not requests or lines[-1].id != message.id:
+            return None
+        forgotten = MemoriesForgotten(message.id, session.guid, requests[0].what, lines=len(parts) - 1)
+        await self._withdraw(forgotten, {} if session.is_incognito else parts)
+        for persona_id in personas:
+            known = await self._fact_store.undeleted_facts_of(persona_id)
+            chosen, vague = await asyncio.to_thread(_choose_facts, known, requests, parts)
+            if not chosen and not vague and requests[0].kind is ForgetKind.STATEMENT:
+                vague = await self._facts.find_similar(persona_id, requests[0].what)
+            forgotten.candidates[persona_id] = [fact for fact in vague if not fact.superseded]
+            await self._forget(
+                forgotten, persona_id, chosen, [one for one in requests if one.kind is not ForgetKind.EVERYTHING]
+            )
+        return forgotten
+
+    async def forget_chosen(self, forgotten: MemoriesForgotten, guids: Collection[UUID]) -> None:
+        """Forget those of the candidates that the user has chosen."""
+        for persona_id, candidates in forgotten.candidates.items():
+            await self._forget(forgotten, persona_id, [fact for fact in candidates if fact.guid in guids], ())
+
+    async def undo(self, forgotten: MemoriesForgotten) -> None:
+        """Bring back all that was forgotten by a message."""
+        sessions = await self._lines.restore(forgotten.request)
+        await self._facts.restore_facts([fact for facts in forgotten.facts.values() for fact in facts])
+        for persona_id, guids in forgotten.memories.items():
+            await self._memory_cache.restore(persona_id, guids)
+        for session_id, notes in forgotten.notes.items():
+            await self._states.set(session_id, SESSION_NOTES, notes)
+        await self._follow(sessions)
+
+    async def erase(self, forgotten: MemoriesForgotten) -> None:
+        """Erase all that was forgotten by a message for good, with the words of the message itself."""
+        facts = [fact.guid for facts in forgotten.facts.values() for fact in facts]
+        memories = [guid for guids in forgotten.memories.values() for guid in guids]
+        await self._follow(await self._lines.erase(forgotten.request, facts, memories, remove_withdrawn))
+        await self._cache_state.clear()
+
+    async def _forget(
+        self, forgotten: MemoriesForgotten, persona_id: str, chosen: Sequence[ExtractedFact], requests: Sequence[ForgetRequest]
+    ) -> None:
+        """Move facts to the trash with the memories that say the same, and withdraw the lines of any session that do."""
+        known = await self._fact_store.undeleted_facts_of(persona_id) if chosen else []
+        facts = list({part.guid: part for fact in chosen for part in find_contained(fact.guid, known)}.values())
+        lines: dict[UUID, list[str]] = {}
+        for message_id in {id_ for fact in facts for id_ in fact.source_messages} | await self._find_lines(
+            persona_id, requests
+        ):
+            with suppress(StorageError):  # it is in the trash
+                text = (await self._session_store.message(message_id)).content
+                stated = [fact for fact in facts if message_id in fact.source_messages]
+                lines[message_id] = await asyncio.to_thread(_find_parts, text, requests, stated)
+        await self._withdraw(forgotten, lines)
+        memories = [
+            memory.guid
+            for memory in await self._memory_cache.memories_of(persona_id)
+            if memory.made_by and any(one.is_said_by(memory.content) for one in requests)
+        ]
+        await self._memory_cache.delete(persona_id, memories)
+        if facts:
+            await self._facts.forget_facts(persona_id, facts)
+        forgotten.facts.setdefault(persona_id, []).extend(facts)
+        forgotten.memories.setdefault(persona_id, []).extend(memories)
+
+    async def _find_lines(self, persona_id: str, requests: Sequence[ForgetRequest]) -> set[UUID]:
+        """Return the messages to a persona which say what is to be forgotten."""
+        found: set[UUID] = set()
+        for request in requests:
+
+            def is_said(hit: TextHit, request: ForgetRequest = request) -> bool:
+                return hit.kind == "message" and any(map(request.is_said_by, split_sentences(hit.text)))
+
+            word = max(WORD.findall(fold(request.what)), key=len, default="")
+            hits, _below = (
+                await self._search.search_passages(f'"{word}"', persona_id, MAX_PASSAGE_NUMBER, is_said) if word else ([], 0)
+            )
+            found |= {UUID(hit.origin) for hit in hits}
+        return found
+
+    async def _withdraw(self, forgotten: MemoriesForgotten, lines: Mapping[UUID, Sequence[str]]) -> None:
+        """Withdraw parts of messages, with the notes on their sessions and all that was made of these."""
+        digests = {}
+        for message_id, parts in lines.items():
+            text = (await self._session_store.message(message_id)).content
+            digests[message_id] = digests_of(text, parts)
+        sessions = await self._lines.withdraw(forgotten.request, digests)
+        words = content_words(" ".join(part for parts in lines.values() for part in parts))
+        for session_id in sessions:
+            notes = parse_notes(await self._states.get(session_id, SESSION_NOTES))
+            kept = {key: value for key, value in notes.items() if not content_words(value) <= words}
+            if kept != notes:
+                forgotten.notes.setdefault(session_id, notes)
+                await self._states.set(session_id, SESSION_NOTES, kept)
+        await self._follow(sessions)
+
+    async def _follow(self, sessions: Collection[UUID]) -> None:
+        """Have everything made again that contains lines of sessions: prompts, summaries and saved states."""
+        for session_id in sessions:
+            persona_id = (await self._session_store.session(session_id)).persona_id
+            self._cache_state.forget_persona(persona_id)
+            await self._stable_prefixes.drop(session_id)
+            await self._receipts.delete_prompts(persona_id)
+            await self._archive_queue.follow_changed_lines(session_id)
+            await self._facts.renew(persona_id)
+
+
+def _choose_facts(
+    known: Sequence[ExtractedFact], requests: Sequence[ForgetRequest], parts: Mapping[UUID, Sequence[str]]
+) -> tuple[list[ExtractedFact], list[ExtractedFact]]:
+    """Return the facts that say what is to be forgotten, and those among which the user has to choose."""
+    chosen: dict[UUID, ExtractedFact] = {}
+    vague: dict[UUID, ExtractedFact] = {}
+    for request in requests:
+        statements = extract_statements([Utterance(uuid4(), Role.USER, "I", request.what, now())])
+        found = [
+            fact
+            for fact in known
+            if request.is_said_by(fact.fact)
+            or any(part in parts and _is_stated(fact, parts[part]) for part in fact.source_messages)
+            or any(_is_value(fact, statement) for statement in statements)
+        ]
+        if request.kind is ForgetKind.EVERYTHING:
+            topic = [fact for fact in known if request.is_about_user or fact.kind is request.fact_kind]
+            vague |= {fact.guid: fact for fact in (*found, *topic)}
+        elif len(content_words(request.what)) == 1 and len({fact.kind for fact in found}) > 1:
+            vague |= {fact.guid: fact for fact in found}  # one word says too little of what is meant
+        else:
+            chosen |= {fact.guid: fact for fact in found}
+    return list(chosen.values()), [fact for guid, fact in vague.items() if guid not in chosen]
+
+
+def _is_stated(fact: ExtractedFact, parts: Iterable[str]) -> bool:
+    """Return whether withdrawn parts of a message have most of the words of a fact, without the name with which it begins."""
+    words = content_words(fact.fact) - content_words(fact.fact.split(" ", 1)[0])
+    return bool(words) and 2 * len(words & content_words(" ".join(parts))) > len(words)
+
+
+def _is_value(fact: ExtractedFact, statement: SpeakerStatement) -> bool:
+    """Return whether a fact gives an attribute the value that a statement gives it, in whatever words."""
+    if not fact.key or fact.key != statement.key:
+        return False
+    value = content_words(statement.text) - content_words(fact.key) - content_words("I live work am have name called")
+    return bool(value) and value <= content_words(fact.fact)
+
+
+def _find_parts(text: str, requests: Sequence[ForgetRequest], facts: Sequence[ExtractedFact]) -> list[str]:
+    """Return the parts of a message that say what is to be forgotten; of one from which facts were taken that say it in other
+    words, the sentence that is most like them.
+    """
+    sentences = list(split_sentences(text))
+    said = {sentence: one for sentence in sentences for one in requests if one.is_said_by(sentence)}
+    parts = [split_statement(sentence, one)[0] for sentence, one in said.items()]
+    for fact in facts:
+        words = content_words(fact.fact)
+        if sentences and not any(_is_stated(fact, [part]) for part in parts):
+            parts.append(max(sentences, key=lambda sentence: len(words & content_words(sentence))))
+    return list(dict.fromkeys(parts))

@@ -1,0 +1,181 @@
+"""What the user asks to forget is known, recalled and in prompts no more, is not learnt again, and comes back by undo."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from lethe_app.composition.app_services import AppServices
+from lethe_app.domain.chat import ChatSession, SessionPart
+from lethe_app.services.events import MemoriesForgotten
+from tests.services.past_sessions import archive
+from tests.services.turns import MIRA, say
+
+HOME, WORK = "I live in Kraków.", "I work as a carpenter."
+
+
+async def known(services: AppServices) -> list[str]:
+    return sorted(fact.fact for fact in await services.facts.facts_of(MIRA) if not fact.superseded)
+
+
+async def request(services: AppServices, session: ChatSession, text: str) -> MemoriesForgotten:
+    outcome = await say(services, session, text)
+    return next(event for event in outcome.events if isinstance(event, MemoriesForgotten))
+
+
+async def told(services: AppServices) -> str:
+    """All that is made of conversations and searched for recall, as one text."""
+    await services.archive_queue.finish()
+    await services.indexing.index_all_pending()
+    texts = [*await known(services), *[memory.content for memory in await services.memory_store.memories_of(MIRA)]]
+    for summary in await services.sessions.list(MIRA):
+        session = await services.sessions.open(summary.guid)
+        texts += [session.name, session.content, *session.keywords_main, *session.future_goals]
+
+    def read(connection) -> list[str]:  # type: ignore[no-untyped-def]
+        return [text for (text,) in connection.execute("SELECT text FROM passages")]
+
+    return " ".join([*texts, *await services.database.run(read)])
+
+
+@pytest.fixture
+async def past(services: AppServices, says: Callable[..., object]) -> ChatSession:
+    """An earlier conversation, from which home and work were learnt."""
+    await says(*["Aye."] * 40)
+    session = await services.sessions.new(MIRA)
+    await say(services, session, HOME)
+    await say(services, session, WORK)
+    await archive(services, session)
+    assert await known(services) == ["Tomas lives in Kraków.", "Tomas works as a carpenter."]
+    return session
+
+
+@pytest.fixture
+async def session(services: AppServices, past: ChatSession) -> ChatSession:
+    return await services.sessions.new(MIRA)
+
+
+async def test_a_fact_of_an_earlier_conversation_is_forgotten_at_once_with_all_that_says_so(
+    services: AppServices, past: ChatSession, session: ChatSession
+):
+    assert "Kraków" in await told(services)
+    forgotten = await request(services, session, "Please forget that I live in Kraków.")
+
+    assert [fact.fact for fact in forgotten.facts[MIRA]] == ["Tomas lives in Kraków."]
+    assert await known(services) == ["Tomas works as a carpenter."]
+    text = await told(services)
+    assert "Kraków" not in text
+    assert "carpenter" in text
+    assert [message.content for message in await services.sessions.page(past.guid, 0, 9) if "Kraków" in message.content] == [
+        HOME
+    ]
+
+
+async def test_what_is_forgotten_is_not_learnt_again_from_the_same_messages_but_from_a_new_one(
+    services: AppServices, past: ChatSession, session: ChatSession
+):
+    await request(services, session, "Forget that I live in Kraków.")
+    await say(services, session, "My brother Aleks plays the cello.")
+    await services.archive_queue.update(past.guid)
+    await archive(services, session)
+    assert "Kraków" not in await told(services)
+
+    again = await services.sessions.new(MIRA)
+    await say(services, again, HOME)
+    await archive(services, again)
+    assert "Tomas lives in Kraków." in await known(services)
+
+
+async def test_undo_brings_everything_back_and_it_stays(services: AppServices, past: ChatSession, session: ChatSession):
+    forgotten = await request(services, session, "Forget that I live in Kraków.")
+    await services.forgetting.undo(forgotten)
+
+    assert await known(services) == ["Tomas lives in Kraków.", "Tomas works as a carpenter."]
+    assert HOME in await told(services)
+    await say(services, session, "My brother Aleks plays the cello.")
+    await services.archive_queue.update(past.guid)
+    await archive(services, session)
+    assert {"Tomas lives in Kraków.", "Tomas works as a carpenter."} < set(await known(services))
+
+
+async def test_erasing_leaves_no_word_of_it(services: AppServices, past: ChatSession, session: ChatSession):
+    forgotten = await request(services, session, "Forget that I live in Kraków.")
+    await services.forgetting.erase(forgotten)
+
+    def dump(connection) -> str:  # type: ignore[no-untyped-def]
+        return "\n".join(connection.iterdump())
+
+    assert "Kraków" not in await services.database.run(dump)
+    assert await known(services) == ["Tomas works as a carpenter."]
+    assert WORK in [message.content for message in await services.sessions.page(past.guid, 0, 9)]
+
+
+@pytest.mark.parametrize(
+    ("lines", "remains"),
+    [
+        (("I am pregnant.", "No, please forget that."), ""),
+        (("I am pregnant.", "Please forget what I told you about being pregnant."), ""),
+        (("I am pregnant.", "Delete that from your memory."), ""),
+        (("I am pregnant. This stays off the record.",), ""),
+        (("I am pregnant and play the cello.", "Forget that I'm pregnant."), "Tomas plays the cello."),
+        (("Forget that I live in Gdańsk.",), ""),
+        (("Forget that movie, it was bad.",), ""),
+        (("Ignore that if you are busy.",), ""),
+    ],
+)
+async def test_a_line_of_this_conversation_is_withdrawn_and_no_other(
+    services: AppServices, session: ChatSession, lines: tuple[str, ...], remains: str
+):
+    await say(services, session, "I have a brother called Aleks.")
+    for line in lines:
+        await say(services, session, line)
+    await archive(services, session)
+    text = await told(services)
+    assert "pregnant" not in text
+    assert "Aleks" in text
+    assert sorted({"Tomas lives in Kraków.", "Tomas works as a carpenter."} - set(await known(services))) == []
+    assert not remains or remains in await known(services)
+
+
+async def test_the_next_prompt_does_not_contain_what_was_withdrawn(services: AppServices, session: ChatSession):
+    await say(services, session, "I am pregnant.")
+    await request(services, session, "Forget that.")
+    turn = await services.turn_loader.load(session.guid, None)
+    assert "pregnant" in " ".join(message.content for message in turn.rows.messages)
+    assert "pregnant" not in " ".join(message.content for message in turn.messages)
+
+
+async def test_of_everything_about_a_subject_the_user_chooses(services: AppServices, session: ChatSession):
+    forgotten = await request(services, session, "Forget everything you know about me.")
+    assert len(await known(services)) == 2
+    candidates = forgotten.candidates[MIRA]
+    assert len(candidates) == 2
+
+    await services.forgetting.forget_chosen(forgotten, [fact.guid for fact in candidates if "Kraków" in fact.fact])
+    assert await known(services) == ["Tomas works as a carpenter."]
+    assert "Kraków" not in await told(services)
+    await services.forgetting.undo(forgotten)
+    assert len(await known(services)) == 2
+
+
+async def test_the_subject_of_work_offers_the_facts_about_it(services: AppServices, session: ChatSession):
+    forgotten = await request(services, session, "Forget everything about my job.")
+    assert [fact.fact for fact in forgotten.candidates[MIRA]] == ["Tomas works as a carpenter."]
+
+
+async def test_an_incognito_conversation_forgets_what_was_stored_and_stores_nothing_of_itself(
+    services: AppServices, past: ChatSession
+):
+    session = await services.sessions.start_incognito(MIRA)
+    await request(services, session, "Forget that I live in Kraków.")
+    assert await known(services) == ["Tomas works as a carpenter."]
+    assert all(not message.withdrawn for message in await services.sessions.page(session.guid, 0, 9))
+
+
+async def test_an_archived_summary_is_made_again_without_it(services: AppServices, past: ChatSession, session: ChatSession):
+    await request(services, session, "Forget that I live in Kraków.")
+    await services.archive_queue.finish()
+    parts = await services.archive_queue.parts(past.guid)
+    assert SessionPart.SUMMARY in parts
+    assert "carpenter" in (await services.sessions.open(past.guid)).content
