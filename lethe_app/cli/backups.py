@@ -17,7 +17,7 @@ async def run_backup(paths: Paths, options: argparse.Namespace) -> int:
     file = await back_up(paths.home, options.file, build_progress_printer("Backing up", quiet=options.json))
     contents = read_contents(file)
     if options.json:
-        print_json({"file": str(file), "left_out": contents.left_out, "holds": contents.counts.model_dump()})
+        print_json({"file": str(file), "left_out": contents.left_out, "holds": contents.counts})
         return 0
     print(f"Everything was backed up to {file}: {describe_contents(contents.counts)}.")
     for name in contents.left_out:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lethe_app.cli.chat import build_progress_printer, choose_persona, choose_world, print_json
-from lethe_app.domain.bundle import CARD_SUFFIXES, BackupCounts, BundleCounts, BundleScope
+from lethe_app.domain.bundle import CARD_SUFFIXES, BundleScope
 from lethe_app.services.imports.plan import (
     ImportItem,
     ImportPlan,
@@ -46,7 +47,7 @@ async def export(services: AppServices, options: argparse.Namespace) -> int:
     if options.json:
         print_json({"file": str(file), "persona": persona.unique_name, "scope": scope.value, "holds": holds.model_dump()})
     else:
-        print(f"{persona.name} was exported to {file.name} with {describe_contents(holds)}.")
+        print(f"{persona.name} was exported to {file.name} with {describe_contents(holds.model_dump())}.")
     return 0
 
 
@@ -61,15 +62,15 @@ async def import_bundle(services: AppServices, file: Path, options: argparse.Nam
         print_json({"persona": persona.unique_name, "name": persona.name, "holds": bundle.holds.model_dump()})
         return 0
     sender = f" from {bundle.manifest.giver}" if bundle.manifest.giver else ""
-    print(f"{persona.name}{sender} was imported with {describe_contents(bundle.holds)}.")
+    print(f"{persona.name}{sender} was imported with {describe_contents(bundle.holds.model_dump())}.")
     if imported.original_name and not options.name:
         print(f"A persona called {imported.original_name} already exists, so this one is called {persona.name}.")
     return 0
 
 
-def describe_contents(holds: BundleCounts | BackupCounts) -> str:
+def describe_contents(holds: Mapping[str, int]) -> str:
     """Return the contents in words: “1 world, 3 memories and 2 facts”."""
-    counts = [(name.removesuffix("s") if count == 1 else name, count) for name, count in holds.model_dump().items() if count]
+    counts = [(name.removesuffix("s") if count == 1 else name, count) for name, count in holds.items() if count]
     phrases = [f"{count} {'memory' if name == 'memorie' else name.replace('_', ' ')}" for name, count in counts]
     return " and ".join([", ".join(phrases[:-1]), phrases[-1]] if len(phrases) > 1 else phrases) or "no other contents"
 

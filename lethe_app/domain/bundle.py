@@ -234,21 +234,6 @@ class Backup:
     """Schema version if it was made before a migration."""
 
 
-class BackupCounts(BaseModel):
-    """Number of records of each kind in a backup, in the order in which they are listed. Deleted records are not counted."""
-
-    personas: int = 0
-    user_personas: int = 0
-    conversations: int = 0
-    messages: int = 0
-    memories: int = 0
-    facts: int = 0
-    notebooks: int = 0
-    worlds: int = 0
-    documents: int = 0
-    presets: int = 0
-
-
 class BackedUpConversation(BaseModel):
     """Conversation in a backup, as it is listed before the backup is restored."""
 
@@ -272,7 +257,10 @@ class BackupContents(BaseModel, extra="ignore"):
     """Schema version of the database; 0 if the backup contains none."""
     has_files: bool = True
     """False for a copy of the database alone."""
-    counts: BackupCounts = Field(default_factory=BackupCounts)
+    counts: dict[str, int] = Field(default_factory=dict)
+    """Number of records that are not deleted, by kind: personas, user_personas, conversations, messages, memories, facts,
+    notebooks, worlds, documents, presets. A kind without records may be missing.
+    """
     personas: dict[str, str] = Field(default_factory=dict)
     """Names of the personas by file name; those that ship with Lethe have no file in it."""
     conversations: list[BackedUpConversation] = Field(default_factory=list)

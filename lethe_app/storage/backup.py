@@ -33,6 +33,8 @@ PAGES_PER_STEP, PAUSE_SECONDS = 256, 0.001
 stored.
 """
 
+Progress = Callable[[float], None]
+"""Function that is called with the fraction done, 0 to 1, and may raise to cancel."""
 COPIED_BYTES = 1 << 20
 """Bytes copied between two reports of progress."""
 
@@ -92,7 +94,7 @@ def delete_backup(path: Path) -> None:
             path.unlink(missing_ok=True)
 
 
-def copy_backup(source: Path, target: Path, on_progress: Callable[[float], None]) -> None:
+def copy_backup(source: Path, target: Path, on_progress: Progress) -> None:
     """Copy the file of a backup; `on_progress` may raise to cancel. Raise StorageError; then no file is left."""
     draft, done = target.with_name(f".{target.name}.partial"), 0
     with translate_errors(target):
@@ -121,7 +123,7 @@ def rotate(folder: Path, kind: BackupKind, keep: int | None = None) -> None:
         delete_backup(backup.path)
 
 
-def copy_verified(source: Path, target: Path, stop: threading.Event) -> None:
+def copy_verified(source: Path, target: Path, stop: threading.Event, on_progress: Progress = lambda _: None) -> None:
     """Copy a database that may be in use, check every page of the copy, and only then rename it to `target`. Raise
     DatabaseDamaged.
     """
@@ -136,7 +138,7 @@ def copy_verified(source: Path, target: Path, stop: threading.Event) -> None:
             with translate_errors(target):
                 target.parent.mkdir(parents=True, exist_ok=True)
                 partial.unlink(missing_ok=True)
-                _copy_pages(reader, partial, stop)
+                _copy_pages(reader, partial, stop, on_progress)
             if not passes_integrity_check(partial, stop):
                 raise damaged_error(source, "is damaged")
             with translate_errors(target):
@@ -156,10 +158,11 @@ def back_up_before_migration(database: Path, version: int) -> Path:
     return target
 
 
-def _copy_pages(reader: sqlite3.Connection, partial: Path, stop: threading.Event) -> None:
-    def pause(_status: int, _remaining: int, _total: int) -> None:
+def _copy_pages(reader: sqlite3.Connection, partial: Path, stop: threading.Event, on_progress: Progress) -> None:
+    def pause(_status: int, remaining: int, total: int) -> None:
         if stop.is_set():
             raise BackupCancelled
+        on_progress(1 - remaining / total)
         time.sleep(PAUSE_SECONDS)
 
     with closing(sqlite3.connect(partial, isolation_level=None)) as copy:

@@ -6,6 +6,7 @@ import os
 import sys
 import time
 from pathlib import Path
+from typing import Self
 
 from lethe_app.errors import DatabaseLocked
 from lethe_app.storage.error_translation import translate_errors
@@ -61,6 +62,12 @@ class HomeLock:
                 ) from error
             with translate_errors(path):
                 raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.release()
 
     def release(self) -> None:
         """Release the lock by closing the file."""

@@ -129,10 +129,9 @@ async def prepare_restore(
 
     Raise FileError, DatabaseDamaged, DatabaseTooNew and StorageError with nothing changed.
     """
-    prepared = await _run(
+    return await _run(
         lambda token: restore.prepare_restore(paths, backup, token.cancel_event, token.report_progress), on_progress
     )
-    return lambda: restore.commit_restore(paths, prepared)
 
 
 async def restore_backup(paths: Paths, backup: Path, on_progress: ProgressCallback = ignore_progress) -> Path | None:

@@ -11,14 +11,14 @@ import stat
 import struct
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
 
 from lethe_app.domain.bundle import BACKUP_VERSION, BackupContents
 from lethe_app.errors import DatabaseTooNew, FileError
 from lethe_app.storage.atomic import delete_temporary_file, sync_file, sync_folder
+from lethe_app.storage.backup import Progress
 from lethe_app.storage.error_translation import LOW_DISK_BYTES, disk_full_error, translate_errors
 from lethe_app.storage.home_backup.files import (
     DATABASE,
@@ -27,16 +27,13 @@ from lethe_app.storage.home_backup.files import (
     SETTINGS,
     find_files,
     is_backup_name,
-    settings_without_secrets,
+    read_settings,
 )
 
-Progress = Callable[[float], None]
 PIECE_BYTES = 1 << 20
-MAX_MEMBERS, MAX_DIRECTORY_BYTES, MAX_MANIFEST_BYTES = 500_000, 256 << 20, 16 << 20
-"""Limits far above any real backup: its files, the directory of the archive, which is read at once, and the manifest."""
+MAX_MEMBERS, MAX_MANIFEST_BYTES = 500_000, 16 << 20
+"""Limits far above any real backup."""
 MAX_DATABASE_BYTES = 1 << 40
-END_BYTES, UINT32 = 66_000, (1 << 32) - 1
-"""Bytes in which the end records of an archive are, and the size that refers to that of ZIP64."""
 LEVEL = 1
 """Compression of zlib: a third of the size at several times the speed of the default."""
 DAMAGED = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, NotImplementedError, RuntimeError, ValueError)
@@ -81,7 +78,7 @@ def _add_file(archive: zipfile.ZipFile, name: str, path: Path, left_out: list[st
         if name != DATABASE and (not is_backup_name(name) or path.stat().st_size > MAX_FILE_BYTES):
             left_out.append(name)
             return
-        content = settings_without_secrets(path) if name == SETTINGS else None
+        content = json.dumps(read_settings(path, are_secret=False), indent=2) if name == SETTINGS else None
         source = path.open("rb")
     except (OSError, FileError):
         left_out.append(name)
@@ -91,7 +88,7 @@ def _add_file(archive: zipfile.ZipFile, name: str, path: Path, left_out: list[st
             archive.writestr(name, content)
             yield len(content)
             return
-        with archive.open(zipfile.ZipInfo.from_file(path, name, strict_timestamps=False), "w", force_zip64=True) as member:
+        with archive.open(name, "w", force_zip64=True) as member:
             while piece := source.read(PIECE_BYTES):
                 member.write(piece)
                 yield len(piece)
@@ -101,11 +98,9 @@ def _add_file(archive: zipfile.ZipFile, name: str, path: Path, left_out: list[st
 def open_archive(path: Path) -> Iterator[tuple[zipfile.ZipFile, BackupContents]]:
     """Open a backup whose members have all been checked, with its contents. Raise FileError, DatabaseTooNew, StorageError."""
     try:
-        with translate_errors(path), path.open("rb") as file:
-            _check_directory(path, file)
-            with zipfile.ZipFile(file) as archive:
-                _check_members(path, archive.infolist())
-                yield archive, _read_manifest(path, archive)
+        with translate_errors(path), path.open("rb") as file, zipfile.ZipFile(file) as archive:
+            _check_members(path, archive.infolist())
+            yield archive, _read_manifest(path, archive)
     except DAMAGED as error:
         raise unreadable_backup_error(path) from error
 
@@ -138,19 +133,6 @@ def _extract_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, target: P
 def unreadable_backup_error(path: Path) -> FileError:
     """Return the error for a file that is no backup, or only a part of one."""
     return FileError(path, "is not a backup of Lethe, or is incomplete", remedy="Choose another backup.")
-
-
-def _check_directory(path: Path, file: BinaryIO) -> None:
-    """Raise FileError if the directory of the archive, which `zipfile` reads at once, is too large."""
-    file.seek(max(0, file.seek(0, 2) - END_BYTES))
-    tail = file.read()
-    end, end_64 = tail.rfind(b"PK\5\6"), tail.rfind(b"PK\6\6")
-    (size,) = struct.unpack_from("<I", tail, end + 12) if end >= 0 else (0,)
-    if size == UINT32 and end_64 >= 0:
-        (size,) = struct.unpack_from("<Q", tail, end_64 + 40)
-    if size > MAX_DIRECTORY_BYTES:
-        raise FileError(path, f"contains more than {MAX_MEMBERS} files")
-    file.seek(0)
 
 
 def _check_members(path: Path, members: list[zipfile.ZipInfo]) -> None:

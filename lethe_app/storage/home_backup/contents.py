@@ -9,7 +9,7 @@ from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 
-from lethe_app.domain.bundle import BackedUpConversation, BackupContents, BackupCounts
+from lethe_app.domain.bundle import BackedUpConversation, BackupContents
 from lethe_app.domain.clock import now
 from lethe_app.domain.persona import Persona
 from lethe_app.errors import FileError
@@ -51,9 +51,7 @@ def describe_home(home: Path, database: Path | None = None, *, is_in_use: bool =
     database = database or home / DATABASE
     contents = describe_database(database, is_in_use=is_in_use) if database.exists() else BackupContents(made=now())
     counts, names = count_files(find_files(home))
-    return contents.model_copy(
-        update={"has_files": True, "personas": names, "counts": contents.counts.model_copy(update=dict(counts))}
-    )
+    return contents.model_copy(update={"has_files": True, "personas": names, "counts": {**counts, **contents.counts}})
 
 
 def describe_database(database: Path, *, is_in_use: bool = False) -> BackupContents:
@@ -65,9 +63,8 @@ def describe_database(database: Path, *, is_in_use: bool = False) -> BackupConte
         tables = {name for (name,) in reader.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
         columns = {row[1] for row in reader.execute("PRAGMA table_info(sessions)")}
         is_kept = "NOT s.is_incognito" if "is_incognito" in columns else "true"
-        counts = {kind: reader.execute(query).fetchone()[0] for kind, query in COUNTED.items() if kind in tables}
-        count_sessions = COUNT_CONVERSATIONS.format(is_kept=is_kept)
-        counts["conversations"], counts["messages"] = reader.execute(count_sessions).fetchone()
+        conversations, messages = reader.execute(COUNT_CONVERSATIONS.format(is_kept=is_kept)).fetchone()
+        others = {kind: reader.execute(query).fetchone()[0] for kind, query in COUNTED.items() if kind in tables}
         select = SELECT_CONVERSATIONS.format(title=shown_title("m"), is_kept=is_kept)
         rows = reader.execute(select, {"preview": PREVIEW_CHARACTERS, "limit": MAX_CONVERSATIONS}).fetchall()
         version = schema_version(reader)
@@ -75,7 +72,7 @@ def describe_database(database: Path, *, is_in_use: bool = False) -> BackupConte
         made=now(),
         schema_version=version,
         has_files=False,
-        counts=BackupCounts(**counts),
+        counts={"conversations": conversations, "messages": messages, **others},
         conversations=[_conversation(*row) for row in rows],
     )
 

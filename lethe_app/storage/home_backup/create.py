@@ -14,10 +14,10 @@ from lethe_app.domain.bundle import BackupContents, BackupKind
 from lethe_app.domain.clock import now
 from lethe_app.errors import StorageError
 from lethe_app.storage.atomic import delete_temporary_file
-from lethe_app.storage.backup import backup_folder, backup_path, copy_verified, list_backups, rotate
+from lethe_app.storage.backup import Progress, backup_folder, backup_path, copy_verified, list_backups, rotate
 from lethe_app.storage.database_header import has_content, sidecar_path
 from lethe_app.storage.error_translation import LOW_DISK_BYTES, disk_full_error, translate_errors
-from lethe_app.storage.home_backup.archive import Progress, write_archive
+from lethe_app.storage.home_backup.archive import write_archive
 from lethe_app.storage.home_backup.contents import describe_home
 from lethe_app.storage.home_backup.files import DATABASE, find_files
 
@@ -46,9 +46,9 @@ def back_up_home(
     copy = backup_folder(database) / f".{target.name}.database.partial"
     try:
         if database.exists():
-            copy_verified(database, copy, stop)
+            copy_verified(database, copy, stop, lambda done: on_progress(done / 2))
         contents = describe_home(home, copy).model_copy(update={"made": moment or now()})
-        return write_archive(home, copy if copy.exists() else None, contents, target, on_progress)
+        return write_archive(home, copy if copy.exists() else None, contents, target, lambda done: on_progress(0.5 + done / 2))
     finally:
         delete_temporary_file(copy)
         with suppress(OSError):  # which is of no use while there is no backup in it

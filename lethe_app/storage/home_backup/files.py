@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from lethe_app.config.settings import SECRET_SETTINGS
@@ -22,7 +24,8 @@ FILE_ITEMS = (SETTINGS, *FOLDERS, *TRASH_FOLDERS)
 """Files and folders that are restored together with the database, each as a whole."""
 MAX_FILE_BYTES = 1 << 30
 """Maximum size of a file other than the database."""
-MAX_NAME_CHARACTERS = 1000
+SECRET = re.compile("|".join([*SECRET_SETTINGS, "_key$", "_password$", "_token$"]))
+"""Names of settings that are in no backup: those that are masked on screen, and what a newer version may call so."""
 
 
 def is_backup_name(name: str) -> bool:
@@ -30,11 +33,7 @@ def is_backup_name(name: str) -> bool:
     parts = name.split("/")
     if name in {DATABASE, SETTINGS}:
         return True
-    if (
-        len(name) > MAX_NAME_CHARACTERS
-        or not name.isprintable()
-        or not name.startswith(tuple(f"{item}/" for item in FILE_ITEMS))
-    ):
+    if not name.isprintable() or not name.startswith(tuple(f"{item}/" for item in FILE_ITEMS)):
         return False
     return not any(part in {"", ".", ".."} or set(part) & set("\\:") for part in parts)
 
@@ -52,23 +51,14 @@ def find_files(home: Path) -> Iterator[tuple[str, Path]]:
                     yield path.relative_to(home).as_posix(), path
 
 
-def settings_without_secrets(path: Path) -> bytes:
-    """Return a settings file without keys and passwords. Raise FileError."""
-    return _dump({name: value for name, value in read_object(path).items() if not _is_secret(name)})
+def read_settings(path: Path, *, are_secret: bool) -> dict[str, object]:
+    """Return the keys and passwords of a settings file, or all others. Raise FileError."""
+    return {name: value for name, value in read_object(path).items() if bool(SECRET.search(name)) is are_secret}
 
 
-def with_secrets(restored: Path, current: Path) -> bytes:
-    """Return a restored settings file with the secrets of the one in use, if that can be read. Raise FileError."""
-    try:
-        secrets = {name: value for name, value in read_object(current).items() if _is_secret(name)}
-    except FileError:
-        secrets = {}
-    return _dump({**read_object(restored), **secrets})
-
-
-def _is_secret(name: str) -> bool:
-    return name in SECRET_SETTINGS or name.endswith(("_key", "_password", "_token"))
-
-
-def _dump(values: dict[str, object]) -> bytes:
-    return (json.dumps(values, ensure_ascii=False, indent=2) + "\n").encode()
+def keep_secrets(restored: Path, current: Path) -> None:
+    """Add the keys and passwords of the settings in use, if they can be read, to restored ones. Raise FileError."""
+    values = read_settings(restored, are_secret=False)
+    with suppress(FileError):
+        values |= read_settings(current, are_secret=True)
+    restored.write_text(json.dumps(values, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")

@@ -7,12 +7,13 @@ start. What it replaces is moved, unchanged, into a folder among the backups, fr
 from __future__ import annotations
 
 import json
-import logging
 import os
 import shutil
 import tempfile
 import threading
-from dataclasses import dataclass
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from lethe_app.domain.bundle import BackupContents, BackupKind
@@ -20,28 +21,17 @@ from lethe_app.domain.clock import now
 from lethe_app.errors import DatabaseLocked, DatabaseTooNew, FileError, StorageError
 from lethe_app.paths import Paths
 from lethe_app.storage.atomic import sync_file, sync_folder, write_atomically
-from lethe_app.storage.backup import backup_folder, backup_path, passes_integrity_check, rotate
+from lethe_app.storage.backup import Progress, backup_folder, backup_path, passes_integrity_check, rotate
 from lethe_app.storage.database_header import MAGIC, has_content, read_version, sidecar_path
 from lethe_app.storage.error_translation import LOW_DISK_BYTES, damaged_error, disk_full_error, translate_errors
-from lethe_app.storage.home_backup.archive import Progress, extract, open_archive, unreadable_backup_error
+from lethe_app.storage.home_backup.archive import extract, open_archive, unreadable_backup_error
 from lethe_app.storage.home_backup.contents import describe_database, describe_home
-from lethe_app.storage.home_backup.files import DATABASE, DATABASE_ITEMS, FILE_ITEMS, SETTINGS, find_files, with_secrets
+from lethe_app.storage.home_backup.files import DATABASE, DATABASE_ITEMS, FILE_ITEMS, SETTINGS, find_files, keep_secrets
 from lethe_app.storage.lock import HomeLock
 from lethe_app.storage.migrations import MIGRATIONS
 
-log = logging.getLogger(__name__)
-
 PLAN, PREPARED_PREFIX = "restore.json", ".restore-"
 """Name of the file that commits a restore, and prefix of the folder in which one is prepared; both are in the data folder."""
-
-
-@dataclass(frozen=True)
-class PreparedRestore:
-    """Backup that was checked and extracted beside the data, ready to be put in place."""
-
-    folder: Path
-    items: tuple[str, ...]
-    """Files and folders of the data folder that it replaces; those that it does not contain are moved away."""
 
 
 def read_contents(backup: Path) -> BackupContents:
@@ -65,18 +55,26 @@ def restore_backup(
     """
     with translate_errors(paths.home):
         paths.home.mkdir(parents=True, exist_ok=True)
-    lock = HomeLock(paths.home)
-    try:
+    with HomeLock(paths.home):
         _finish(paths)
-        return _put_in_place(paths, prepare_restore(paths, backup, stop or threading.Event(), on_progress))
-    finally:
-        lock.release()
+        return _put_in_place(paths, *_prepare(paths, backup, stop or threading.Event(), on_progress))
 
 
-def prepare_restore(paths: Paths, backup: Path, stop: threading.Event, on_progress: Progress) -> PreparedRestore:
-    """Extract a backup into a new folder beside the data and check it, also while the data is in use.
+def prepare_restore(paths: Paths, backup: Path, stop: threading.Event, on_progress: Progress) -> Callable[[], Path | None]:
+    """Extract and check a backup while the data is in use, and return the function that puts it in place once the database is
+    closed. Both raise and return as `restore_backup` does; if `stop` is set, BackupCancelled is raised.
+    """
+    return partial(_commit, paths, *_prepare(paths, backup, stop, on_progress))
 
-    Raise FileError, DatabaseDamaged, DatabaseTooNew, StorageError and BackupCancelled; then no folder is left.
+
+def _commit(paths: Paths, folder: Path, items: tuple[str, ...]) -> Path | None:
+    with HomeLock(paths.home):
+        return _put_in_place(paths, folder, items)
+
+
+def _prepare(paths: Paths, backup: Path, stop: threading.Event, on_progress: Progress) -> tuple[Path, tuple[str, ...]]:
+    """Extract a backup into a new folder beside the data and check it. Return the folder, and the files and folders of the data
+    folder that it replaces; those that it does not contain are moved away.
     """
     with translate_errors(paths.home):
         folder = Path(tempfile.mkdtemp(prefix=PREPARED_PREFIX, dir=paths.home))
@@ -85,48 +83,24 @@ def prepare_restore(paths: Paths, backup: Path, stop: threading.Event, on_progre
             items = _extract(backup, folder, on_progress)
         if DATABASE in items:
             _check_database(backup, folder / DATABASE, stop)
-        with translate_errors(folder):
+        with translate_errors(folder), suppress(FileError):  # settings that cannot be read are restored as they are
             if (folder / SETTINGS).exists():
-                _keep_secrets(folder / SETTINGS, paths.settings)
+                keep_secrets(folder / SETTINGS, paths.settings)
+        with translate_errors(folder):
             _sync(folder)
     except BaseException:
-        discard_restore(folder)
+        shutil.rmtree(folder, ignore_errors=True)
         raise
-    return PreparedRestore(folder, items)
-
-
-def discard_restore(folder: Path) -> None:
-    """Delete a prepared restore."""
-    shutil.rmtree(folder, ignore_errors=True)
-
-
-def commit_restore(paths: Paths, prepared: PreparedRestore) -> Path | None:
-    """Put a prepared backup in place; see `restore_backup`."""
-    lock = HomeLock(paths.home)
-    try:
-        return _put_in_place(paths, prepared)
-    finally:
-        lock.release()
+    return folder, items
 
 
 def finish_restore(paths: Paths) -> None:
     """Complete a restore that was interrupted, and delete what one that was not committed has left. Call it before anything is
     read from the data folder. Does nothing while another Lethe uses it. Raise StorageError.
     """
-    if not paths.home.is_dir() or not _is_pending(paths):
-        return
-    try:
-        lock = HomeLock(paths.home)
-    except DatabaseLocked:
-        return
-    try:
-        _finish(paths)
-    finally:
-        lock.release()
-
-
-def _is_pending(paths: Paths) -> bool:
-    return (paths.home / PLAN).exists() or next(paths.home.glob(f"{PREPARED_PREFIX}*"), None) is not None
+    if (paths.home / PLAN).exists() or next(paths.home.glob(f"{PREPARED_PREFIX}*"), None) is not None:
+        with suppress(DatabaseLocked), HomeLock(paths.home):
+            _finish(paths)
 
 
 def _is_database(backup: Path) -> bool:
@@ -169,17 +143,10 @@ def _check_database(backup: Path, database: Path, stop: threading.Event) -> None
     except DatabaseTooNew as error:
         message = f"The backup {backup} was made by a newer version of Lethe."
         raise DatabaseTooNew(message, "Install the newer version; nothing was changed.") from error
-    except StorageError as error:
-        raise damaged_error(backup, "is damaged", "Choose another backup; nothing was changed.") from error
+    except StorageError:
+        is_intact = False
     if not is_intact:
         raise damaged_error(backup, "is damaged", "Choose another backup; nothing was changed.")
-
-
-def _keep_secrets(restored: Path, current: Path) -> None:
-    try:
-        restored.write_bytes(with_secrets(restored, current))
-    except FileError as error:
-        log.info("The settings of the backup are restored as they are: %s", error)
 
 
 def _sync(folder: Path) -> None:
@@ -191,14 +158,14 @@ def _sync(folder: Path) -> None:
     sync_folder(folder)
 
 
-def _put_in_place(paths: Paths, prepared: PreparedRestore) -> Path | None:
+def _put_in_place(paths: Paths, folder: Path, items: tuple[str, ...]) -> Path | None:
     """Commit the change and carry it out. Raise StorageError, with everything as it was before."""
     replaced = backup_path(backup_folder(paths.database), now(), BackupKind.REPLACED)
     plan = {
-        "prepared": prepared.folder.name,
+        "prepared": folder.name,
         "replaced": replaced.name,
-        "new": [item for item in prepared.items if (prepared.folder / item).exists()],
-        "removed": [item for item in prepared.items if not (prepared.folder / item).exists()],
+        "new": [item for item in items if (folder / item).exists()],
+        "removed": [item for item in items if not (folder / item).exists()],
     }
     write_atomically(paths.home / PLAN, json.dumps(plan).encode())  # from here on the change is committed
     _finish(paths)
@@ -227,7 +194,7 @@ def _finish(paths: Paths) -> None:
             sync_folder(paths.home)
             rotate(replaced.parent, BackupKind.REPLACED)
         for folder in paths.home.glob(f"{PREPARED_PREFIX}*"):
-            discard_restore(folder)
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _apply(new: list[str], removed: list[str], home: Path, prepared: Path, replaced: Path) -> None:

@@ -123,7 +123,7 @@ async def test_restoring_asks_closes_the_window_and_puts_the_backup_in_place(tmp
     services = await build(paths, engine="echo")
     current = read_current_contents(tmp_path).counts
     await services.close()
-    assert current.messages == restored.contents.counts.messages == replaced.contents.counts.messages - 1
+    assert current["messages"] == restored.contents.counts["messages"] == replaced.contents.counts["messages"] - 1
 
 
 async def test_a_restore_that_fails_at_the_end_is_reported_and_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

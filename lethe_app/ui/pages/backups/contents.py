@@ -47,16 +47,15 @@ def tr(text: str) -> str:
 
 def describe_contents(contents: BackupContents) -> str:
     """Return how many records of each kind there are: “2 personas, 5 conversations and 212 messages”."""
-    counts = contents.counts.model_dump()
-    return join_with_and([format_count(counts[kind], *map(tr, COUNTED[kind])) for kind in COUNTED if counts[kind]])
+    counts = [(contents.counts.get(kind, 0), names) for kind, names in COUNTED.items()]
+    return join_with_and([format_count(count, *map(tr, names)) for count, names in counts if count])
 
 
 def describe_difference(contents: BackupContents, current: BackupContents) -> str:
     """Return how a backup differs from what there is now: “48 messages fewer, 1 fact more”."""
-    before, after = contents.counts.model_dump(), current.counts.model_dump()
     parts = []
     for kind, names in COUNTED.items():
-        difference = before[kind] - after[kind]
+        difference = contents.counts.get(kind, 0) - current.counts.get(kind, 0)
         if difference and (contents.has_files or kind not in IN_FILES):
             count = format_count(abs(difference), *map(tr, names))
             parts.append((tr("{count} more") if difference > 0 else tr("{count} fewer")).format(count=count))

@@ -176,6 +176,7 @@ class BackupsPage(RecordPage[ListedBackup]):
         dialog = TransferProgressDialog(self._context.dialog_parent, self.tr("Backing up…"))
         path = await run_with_progress(dialog, self._transfers, partial(back_up, self._paths.home, None))
         if path is not None:
+            self._context.notifier.notify(self.tr("Everything was backed up."))
             self.select_when_loaded(path)
             self.reload()
 
@@ -235,6 +236,7 @@ class BackupsPage(RecordPage[ListedBackup]):
         if not await run_dialog(ConfirmDialog(self._context.dialog_parent, title, text, self.tr("Restore and restart"))):
             return
         dialog = TransferProgressDialog(self._context.dialog_parent, self.tr("Preparing the backup…"))
+        dialog.primary.hide()  # Lethe would close while the user does something else
         commit = await run_with_progress(dialog, self._transfers, partial(prepare_restore, self._paths, path))
         if commit is not None:
             self._window.restart_after = commit
