@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import multiprocessing
+import os
+import sys
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -12,8 +15,14 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Any, ClassVar
 
+log = logging.getLogger(__name__)
+
 TERMINATE_TIMEOUT = 2.0
 """Seconds a process may take to terminate by itself before it is killed."""
+STDERR = 2
+"""File descriptor of the error output."""
+MAX_ERROR_BYTES = 1 << 16
+"""Bytes of error output that are read after a crash; a pipe holds no more."""
 
 
 class ProcessClient(ABC):
@@ -26,6 +35,8 @@ class ProcessClient(ABC):
         self._process: BaseProcess | None = None
         self._pipe: Connection | None = None
         self._reader: threading.Thread | None = None
+        self._error_output = ""
+        """What the last process that ended unexpectedly wrote to stderr, as far as a pipe holds it; empty on Windows."""
 
     @property
     def is_running(self) -> bool:
@@ -43,35 +54,44 @@ class ProcessClient(ABC):
         """Start a process named `lethe-{name}` that runs `target(pipe, *args)`; return this end of the pipe."""
         context = multiprocessing.get_context(self.start_method)
         parent_end, child_end = context.Pipe()
+        errors, child_errors = context.Pipe(duplex=False)
         # typeshed leaves `Process` out of the contexts' base class.
         process: BaseProcess = context.Process(  # type: ignore[attr-defined]
-            target=target, args=(child_end, *args), daemon=True, name=f"lethe-{name}"
+            target=run_with_error_pipe,
+            args=(child_errors, target, child_end, *args),
+            daemon=True,
+            name=f"lethe-{name}",
         )
         process.start()
         # The process has its own copy. With this one open, recv would never report the end of the pipe after a crash.
         child_end.close()
-        reading = (parent_end, process, asyncio.get_running_loop())
+        child_errors.close()
+        reading = (parent_end, errors, process, asyncio.get_running_loop())
         self._process, self._pipe = process, parent_end
         self._reader = threading.Thread(target=self._read_reports, args=reading, daemon=True, name=f"{name}-reports")
         self._reader.start()
         return parent_end
 
-    def _read_reports(self, pipe: Connection, process: BaseProcess, loop: asyncio.AbstractEventLoop) -> None:
+    def _read_reports(
+        self, pipe: Connection, errors: Connection, process: BaseProcess, loop: asyncio.AbstractEventLoop
+    ) -> None:
         """Pass every report to the event loop until the pipe ends. Runs in the reader thread."""
-        with suppress(RuntimeError):  # the loop is closed: nobody waits for the news
+        with errors, suppress(RuntimeError):  # the loop is closed: nobody waits for the news
             try:
                 while True:
                     loop.call_soon_threadsafe(self._deliver, pipe.recv())
             except (EOFError, OSError):
                 process.join(TERMINATE_TIMEOUT)
                 # The exit code is known only after the join above: the pipe ends slightly before the process does.
-                loop.call_soon_threadsafe(self._notice_exit, pipe, process.exitcode)
+                loop.call_soon_threadsafe(self._notice_exit, pipe, process.exitcode, read_error_output(errors))
 
-    def _notice_exit(self, pipe: Connection, exit_code: int | None) -> None:
+    def _notice_exit(self, pipe: Connection, exit_code: int | None, error_output: str) -> None:
         # A process that was replaced or terminated by this client also ends its pipe; only the current one counts.
         if pipe is self._pipe:
             self._process = self._pipe = self._reader = None
             pipe.close()
+            self._error_output = error_output
+            log.info("A process ended with code %s: %s", exit_code, error_output)
             self._handle_exit(exit_code)
 
     def _begin_termination(self) -> asyncio.Task[None] | None:
@@ -94,3 +114,23 @@ def _terminate(process: BaseProcess, reader: threading.Thread, pipe: Connection)
         process.join()
     reader.join()
     pipe.close()  # not before the reader has ended, which may still be in recv
+
+
+def run_with_error_pipe(errors: Connection, target: Callable[..., None], *args: object) -> None:
+    """Run `target` in this process with stderr, also that of native libraries, led into a pipe that the parent reads after a
+    crash. What does not fit the pipe is dropped, because nobody reads it before. Windows keeps its stderr.
+    """
+    if sys.platform != "win32":
+        os.set_blocking(errors.fileno(), False)
+        os.dup2(errors.fileno(), STDERR)
+    target(*args)
+
+
+def read_error_output(errors: Connection) -> str:
+    """Return what a process that has ended wrote into its error pipe."""
+    if sys.platform == "win32":
+        return ""
+    os.set_blocking(errors.fileno(), False)  # a child of the process may still hold the other end open
+    with suppress(BlockingIOError):
+        return os.read(errors.fileno(), MAX_ERROR_BYTES).decode("utf-8", "replace")
+    return ""

@@ -14,7 +14,7 @@ from lethe_app import errors
 from lethe_app.domain.model import LoadedModel, LoadOptions, ModelFile, NextWords, SamplingStep, Usage
 from lethe_app.domain.passage import TextEmbedding
 from lethe_app.domain.presets import SamplerPreset
-from lethe_app.errors import LetheError, ModelCrashed, ModelError, ModelMissing
+from lethe_app.errors import LetheError, ModelError, ModelMissing
 from lethe_app.llm.engines import worker
 from lethe_app.llm.engines.registry import ENGINE_KINDS, kind_name
 from lethe_app.llm.kv_cache.reuse import DEFAULT_OPTIONS, ReuseOptions
@@ -37,20 +37,11 @@ from lethe_app.llm.protocol import (
     Value,
     WorkerReport,
 )
+from lethe_app.llm.worker_exit import crash_error
 from lethe_app.process_client import ProcessClient
 
-RESTART_ADVICE = "Restart the model to continue."
 
-
-def crash_error(exit_code: int | None = None) -> ModelCrashed:
-    """Return the error for a worker process that ended unexpectedly, with its most likely cause."""
-    if exit_code == -9:  # SIGKILL, which Windows does not know
-        return ModelCrashed("The system stopped the model, most likely because memory ran out.", RESTART_ADVICE)
-    code = "" if exit_code is None else f" (code {exit_code})"
-    return ModelCrashed(f"The model stopped working{code}. The conversation so far is saved.", RESTART_ADVICE)
-
-
-def report_crash(inboxes: Mapping[int, asyncio.Queue[WorkerReport]], error: ModelCrashed) -> None:
+def report_crash(inboxes: Mapping[int, asyncio.Queue[WorkerReport]], error: ModelError) -> None:
     """Report the end of the process to every request that waits for an answer."""
     for job, inbox in inboxes.items():
         inbox.put_nowait(JobFailed(job, type(error).__name__, error.message, error.remedy))
@@ -74,14 +65,15 @@ class ModelClient(ProcessClient):
         self._inboxes: dict[int, asyncio.Queue[WorkerReport]] = {}
         self._may_have_state = False
         """True if a prompt with a state location was evaluated, so that there may be a state to save."""
-        self._on_crash: Callable[[ModelCrashed], None] | None = None
+        self._is_loading = False
+        self._on_crash: Callable[[ModelError], None] | None = None
 
     async def load(
         self,
         file: ModelFile,
         options: LoadOptions,
         progress: Callable[[float], None],
-        on_crash: Callable[[ModelCrashed], None] | None = None,
+        on_crash: Callable[[ModelError], None] | None = None,
     ) -> LoadedModel:
         """Start a worker process and load `file` into it; a process that runs already is terminated first. Raise ModelError.
 
@@ -92,12 +84,16 @@ class ModelClient(ProcessClient):
         kind = kind_name(file.path, embeds_texts=self._embeds_texts)
         self._start_process(worker.run, "model", kind)
         request = Load(next(self._jobs), file, options)
-        async with aclosing(self._stream_reports(request)) as reports:
-            async for report in reports:
-                if isinstance(report, LoadProgress):
-                    progress(report.fraction)
-                elif isinstance(report, Answer):
-                    return LoadedModel(file, options, ENGINE_KINDS[kind].capabilities, **vars(report.value))
+        self._is_loading = True
+        try:
+            async with aclosing(self._stream_reports(request)) as reports:
+                async for report in reports:
+                    if isinstance(report, LoadProgress):
+                        progress(report.fraction)
+                    elif isinstance(report, Answer):
+                        return LoadedModel(file, options, ENGINE_KINDS[kind].capabilities, **vars(report.value))
+        finally:
+            self._is_loading = False
         raise ModelError(f"The engine returned no information about {file.name}.")
 
     async def generate(
@@ -259,7 +255,7 @@ class ModelClient(ProcessClient):
 
     def _handle_exit(self, exit_code: int | None) -> None:
         """Notify all pending requests and the caller of `load`."""
-        error = crash_error(exit_code)
+        error = crash_error(exit_code, self._error_output, is_loading=self._is_loading)
         report_crash(self._inboxes, error)
         if self._on_crash is not None:
             self._on_crash(error)

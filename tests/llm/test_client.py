@@ -9,13 +9,14 @@ import signal
 import time
 from collections.abc import Callable
 from contextlib import aclosing
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 import pytest
 
 from lethe_app.domain.model import LoadOptions, ModelFile, NextWords, StopReason
 from lethe_app.domain.presets import SamplerPreset
-from lethe_app.errors import ModelCrashed, ModelMissing, ModelUnreadable
+from lethe_app.errors import ModelCrashed, ModelError, ModelMissing, ModelOutOfMemory, ModelUnreadable
 from lethe_app.llm.client import ModelClient
 from lethe_app.llm.kv_cache.reuse import ReuseOptions
 from lethe_app.llm.protocol import Chunk
@@ -106,6 +107,72 @@ async def test_a_crash_in_the_middle_is_one_clear_error_and_a_new_load_brings_th
 
     assert text == "back again"
     assert len(deaths) == 1
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Windows ends processes differently")
+@pytest.mark.parametrize(
+    ("number", "kind", "reason"),
+    [
+        (signal.SIGSEGV, ModelCrashed, r"memory access error \(SIGSEGV\)"),
+        (signal.SIGABRT, ModelCrashed, r"error of its own \(SIGABRT\)"),
+        (signal.SIGBUS, ModelCrashed, "drive was unplugged"),
+        (signal.SIGTERM, ModelCrashed, "Another program ended the model"),
+        (signal.SIGILL, ModelError, "instruction that this processor does not have"),
+    ],
+)
+async def test_the_signal_that_ended_a_process_is_the_reason_given(
+    client: ModelClient, echo_model: Callable[..., Path], number: int, kind: type[ModelError], reason: str
+):
+    await load(client, echo_model("word " * 500, delay=0.01))
+    (process,) = multiprocessing.active_children()
+
+    asyncio.get_running_loop().call_later(0.2, os.kill, process.pid, number)
+
+    with pytest.raises(kind, match=reason):
+        await hear(client, "x")
+
+
+def abort(pipe: Connection, _kind: str) -> None:
+    """End as the engine does when an assertion fails, while it loads."""
+    os.write(2, b"loading\nGGML_ASSERT(n_vocab > 0) failed\n")
+    pipe.recv()
+    os.abort()
+
+
+def starve(pipe: Connection, _kind: str) -> None:
+    """End as C++ does without memory."""
+    pipe.recv()
+    os.write(2, b"terminate called after throwing an instance of 'std::bad_alloc'\n")
+    os.abort()
+
+
+def miss_a_library(_pipe: Connection, _kind: str) -> None:
+    raise ImportError("libgomp.so.1: cannot open shared object file")
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Windows keeps the error output of a process")
+@pytest.mark.parametrize(
+    ("death", "kind", "reason"),
+    [
+        (abort, ModelUnreadable, r"SIGABRT\): GGML_ASSERT\(n_vocab > 0\) failed"),
+        (starve, ModelOutOfMemory, "ran out of memory"),
+        (miss_a_library, ModelUnreadable, "libgomp"),
+    ],
+)
+async def test_what_a_process_wrote_last_is_the_reason_and_another_file_the_advice(
+    client: ModelClient,
+    echo_model: Callable[..., Path],
+    monkeypatch: pytest.MonkeyPatch,
+    death: Callable[..., None],
+    kind: type[ModelError],
+    reason: str,
+):
+    monkeypatch.setattr("lethe_app.llm.engines.worker.run", death)
+
+    with pytest.raises(kind, match=reason) as error:
+        await load(client, echo_model("one"))
+
+    assert "hoose" in error.value.remedy
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Windows ends processes differently")
