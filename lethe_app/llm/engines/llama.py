@@ -13,7 +13,7 @@ from lethe_app.domain.model import LoadOptions, ModelFacts, ModelFile, NextWords
 from lethe_app.domain.presets import SamplerPreset
 from lethe_app.errors import ModelMissing, PromptTooLong
 from lethe_app.llm.engines import llama_sampling
-from lethe_app.llm.engines.llama_sampling import Sampler, next_token_logits
+from lethe_app.llm.engines.llama_sampling import Sampler, check_logits, next_token_logits
 from lethe_app.llm.engines.stop_strings import StopStrings
 from lethe_app.llm.kv_cache.cache import KvCache
 from lethe_app.llm.kv_cache.reuse import DEFAULT_OPTIONS, ReuseOptions
@@ -64,13 +64,17 @@ class LlamaContext:
     def generate(
         self, job: Generate, grammar: str, on_prefill: Callable[[int, int], None], on_text: Callable[[str], None]
     ) -> Usage:
-        """Evaluate the prompt, then pass the reply to `on_text` piece by piece until its end or a stop. Raise PromptTooLong."""
+        """Evaluate the prompt, then pass the reply to `on_text` piece by piece until its end or a stop. Raise PromptTooLong,
+        and ModelUnreadable if the weights are damaged.
+        """
         tokens, cache = self._tokenize(job.prompt), self._cache
         started_at = time.perf_counter()
         evaluated = self._prefill(tokens, on_prefill, job.reuse, job.state_location)
         prefilled_at = time.perf_counter()
         if self._stop.is_set():
             return Usage(len(tokens), evaluated, 0, prefilled_at - started_at, 0.0, StopReason.STOPPED, cache.drift)
+        if tokens:
+            check_logits(self._model, cache.context)
         with closing(Sampler(self._model, cache.context, job.sampler, grammar, tokens)) as sampler:
             count, reason = self._generate_tokens(job, sampler, on_text)
         return Usage(

@@ -13,7 +13,7 @@ import llama_cpp
 
 from lethe_app.domain.model import LoadOptions, ModelFacts, ModelFile
 from lethe_app.domain.passage import TextEmbedding
-from lethe_app.errors import ModelError, ModelMissing
+from lethe_app.errors import ModelError, ModelMissing, ModelUnreadable
 from lethe_app.llm.native.model import MAX_SEQUENCES, NativeFlag, NativeModel
 
 
@@ -31,6 +31,11 @@ class EmbeddingEngine:
     def load(self, file: ModelFile, options: LoadOptions, progress: Callable[[float], None]) -> ModelFacts:
         self.close()
         self._model = NativeModel(file.path, replace(options, embedding=True), progress, self.stop)
+        if not all(map(math.isfinite, array("f", self.embed_tokens([file.name])[0].vector))):
+            raise ModelUnreadable(
+                f"The weights of “{file.path.name}” are damaged: what it computes are no numbers.",
+                "Download the file again, or choose another embedding model.",
+            )
         return self._model.read_facts()
 
     def count(self, texts: Sequence[str]) -> list[int]:

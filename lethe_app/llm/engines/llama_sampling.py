@@ -16,7 +16,7 @@ from llama_cpp.llama_grammar import json_schema_to_gbnf
 
 from lethe_app.domain.model import NextWords, SamplingStep
 from lethe_app.domain.presets import SamplerPreset
-from lethe_app.errors import ModelError
+from lethe_app.errors import ModelError, ModelUnreadable
 from lethe_app.llm.native.model import NativeModel
 
 MIN_KEEP = 1
@@ -41,7 +41,7 @@ class Sampler:
 
     def __init__(self, model: NativeModel, context: Any, preset: SamplerPreset, grammar: str, prompt: list[int]) -> None:  # noqa: ANN401
         """Build the chain for `context`, whose last token was just evaluated. Raise ModelError if llama.cpp refuses a part."""
-        self._vocab = model.vocab
+        self._vocab, self._name = model.vocab, model.name
         self._context = context
         self._preset = preset
         seed = preset.seed if preset.seed >= 0 else secrets.randbits(31)
@@ -60,7 +60,13 @@ class Sampler:
                 llama_cpp.llama_sampler_chain_add(self._guess_chain, part)
 
     def sample_token(self) -> int:
-        """Sample the next token and record it in the chain."""
+        """Sample the next token and record it in the chain. Raise ModelUnreadable if its logit is not a number."""
+        token = self._sample()
+        if not math.isfinite(llama_cpp.llama_get_logits_ith(self._context, -1)[token]):
+            raise damaged_weights(self._name)
+        return token
+
+    def _sample(self) -> int:
         if self._may_guess:
             # llama_sampler_sample accepts the token in the chain it samples from. The guess chain keeps no history (see
             # `has_history`), so a rejected guess has no effect; an accepted one must be recorded in the main chain, whose
@@ -203,6 +209,7 @@ def _read_step(name: str, remaining: Any, word_count: int) -> SamplingStep:  # n
 
 def next_token_logits(model: NativeModel, context: Any, limit: int) -> NextWords:  # noqa: ANN401 - a pointer of llama.cpp
     """Return the logits of the next token: the `limit` likeliest one by one, all others grouped into bins of equal logit."""
+    check_logits(model, context)
     size = int(llama_cpp.llama_vocab_n_tokens(model.vocab))
     logits = llama_cpp.llama_get_logits_ith(context, -1)[:size]
     ranked = sorted(range(size), key=lambda token: -logits[token])
@@ -215,6 +222,24 @@ def next_token_logits(model: NativeModel, context: Any, limit: int) -> NextWords
         bin_logits = list(group)
         bins.append((sum(bin_logits) / len(bin_logits), len(bin_logits)))
     return NextWords(words, tuple(bins))
+
+
+def check_logits(model: NativeModel, context: Any) -> None:  # noqa: ANN401 - a pointer of llama.cpp
+    """Raise ModelUnreadable if the logits of the next token are not numbers or do not differ, so that weights are damaged."""
+    size = int(llama_cpp.llama_vocab_n_tokens(model.vocab))
+    logits = array("f", ctypes.string_at(llama_cpp.llama_get_logits_ith(context, -1), size * ctypes.sizeof(ctypes.c_float)))
+    highest = max(logits)
+    # A model may exclude tokens by minus infinity, but nothing else that is not finite is ever right.
+    if math.isnan(sum(logits)) or not math.isfinite(highest) or highest == min(logits):
+        raise damaged_weights(model.name)
+
+
+def damaged_weights(name: str) -> ModelUnreadable:
+    """Return the error for a model that computes no usable numbers."""
+    return ModelUnreadable(
+        f"The weights of “{name}” are damaged: what it computes are no numbers.",
+        "Download the file again, or choose another model.",
+    )
 
 
 def has_history(preset: SamplerPreset) -> bool:

@@ -90,7 +90,7 @@ class NativeModel:
             raise ModelMissing(f"The model file {path} does not exist.", "Choose another model.")
         ENGINE_LOG.lines = []
         llama_cpp.llama_backend_init()
-        self._path, self._name, self._options, self._stop = path, path.name, options, stop
+        self._path, self.name, self._options, self._stop = path, path.name, options, stop
         self.model = self._load_model(path, options, progress, stop)
         self.vocab = llama_cpp.llama_model_get_vocab(self.model)
         self.threads = options.threads or physical_cores()
@@ -198,7 +198,7 @@ class NativeModel:
         if not context:
             reason = ENGINE_LOG.first_reason
             raise ModelOutOfMemory(
-                f"A context of {params.n_ctx} tokens for {self._name} could not be made{': ' + reason if reason else ''}.",
+                f"A context of {params.n_ctx} tokens for {self.name} could not be made{': ' + reason if reason else ''}.",
                 "Choose a smaller context size or model.",
             )
         return context
@@ -216,7 +216,7 @@ class NativeModel:
             needed += self._estimate_cache_bytes(free_chat_cells)
         if not self._options.gpu_layers and needed > available_memory():
             raise ModelOutOfMemory(
-                f"There is not enough memory for background tasks with {self._name}: {needed >> 20} MB more are needed.",
+                f"There is not enough memory for background tasks with {self.name}: {needed >> 20} MB more are needed.",
                 "Close other programs, or choose a smaller model or context size.",
             )
         return self.create_context(length, max(1, self.threads - 1))

@@ -18,6 +18,7 @@ from lethe_app.errors import ModelError, ModelMissing, ModelUnreadable
 from lethe_app.llm.engines.llama import LlamaEngine, TextThrottle
 from lethe_app.llm.kv_cache.diff import common_prefix_length
 from lethe_app.llm.protocol import Generate
+from tests.llm.damaged_weights import write_damaged
 from tests.llm.model_files import file_at, load_engine
 
 GREEDY = SamplerPreset(name="greedy", temperature=0)
@@ -59,6 +60,39 @@ def test_it_answers(engine: LlamaEngine):
 
     assert "Paris" in text
     assert usage.reason is StopReason.END
+
+
+@pytest.mark.parametrize(
+    ("tensor_part", "value", "only_last"),
+    [
+        ("output_norm", float("nan"), 0),
+        ("output_norm", float("inf"), 0),
+        ("output_norm", 0.0, 0),
+        ("blk.1.ffn_norm", float("nan"), 1),
+        ("output.weight", float("nan"), 64),
+    ],
+)
+@pytest.mark.parametrize("sampler", [GREEDY, SamplerPreset(name="usual", temperature=0.8, repetition_penalty=1.1)])
+def test_weights_that_are_no_numbers_are_told_instead_of_noise(
+    tmp_path: Path, tiny_model: Path, tensor_part: str, value: float, only_last: int, sampler: SamplerPreset
+):
+    damaged = write_damaged(tmp_path / "damaged.gguf", tiny_model, tensor_part, value, only_last=only_last)
+    engine = load_engine(damaged, LoadOptions(context=256))
+
+    with pytest.raises(ModelUnreadable, match=r"The weights of “damaged\.gguf” are damaged"):
+        ask(engine, QUESTION, sampler)
+    with pytest.raises(ModelUnreadable, match="damaged"):
+        engine.score_next_tokens("Hello", 3)
+    engine.close()
+
+
+def test_the_starter_model_with_weights_that_are_no_numbers_is_told(tmp_path: Path, starter_model: Path):
+    damaged = write_damaged(tmp_path / "damaged.gguf", starter_model, "blk.7.attn_norm", float("nan"))
+    engine = load_engine(damaged, LoadOptions(context=256))
+
+    with pytest.raises(ModelUnreadable, match="Download the file again"):
+        ask(engine, QUESTION)
+    engine.close()
 
 
 def test_only_what_is_new_is_evaluated(engine: LlamaEngine):

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
 
 import pytest
 
 from lethe_app.domain.model import LoadOptions
 from lethe_app.domain.presets import SamplerPreset
-from lethe_app.errors import ModelError
+from lethe_app.errors import ModelError, ModelUnreadable
 from lethe_app.llm.client import ModelClient
 from lethe_app.llm.models import bundled
 from lethe_app.llm.models.gguf_model import describe_model
 from lethe_app.paths import shipped_root
+from tests.llm.damaged_weights import write_damaged
 
 REFERENCE = shipped_root() / "resources" / "starter_reference.json"
 
@@ -28,6 +30,15 @@ async def embedder() -> AsyncIterator[ModelClient]:
 
 def product(one: Sequence[float], other: Sequence[float]) -> float:
     return sum(a * b for a, b in zip(one, other, strict=True))
+
+
+async def test_weights_that_are_no_numbers_are_told_when_they_are_loaded(tmp_path: Path):
+    damaged = write_damaged(tmp_path / "damaged.gguf", bundled.embedding_model(), "blk.2.layer_output_norm", float("nan"))
+    client = ModelClient(embeds_texts=True)
+
+    with pytest.raises(ModelUnreadable, match=r"The weights of “damaged\.gguf” are damaged"):
+        await client.load(describe_model(damaged), LoadOptions(), lambda _fraction: None)
+    await client.close()
 
 
 async def test_it_passes_the_self_test(embedder: ModelClient):
