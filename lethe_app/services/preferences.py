@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
+from pathlib import Path
 
 from pydantic import ValidationError
 
 from lethe_app.brain.text.identifiers import redact_identifiers
 from lethe_app.config.options import MemoryProfile, SessionHandling
 from lethe_app.config.settings import Settings
-from lethe_app.errors import LetheError
+from lethe_app.errors import LetheError, ModelMissing
+from lethe_app.llm.engines.registry import describe_usable_model
 from lethe_app.services.events import Listeners
 from lethe_app.storage.database import Database
 from lethe_app.storage.files.json_files import SettingsFile
@@ -30,6 +33,8 @@ SMALL_MEMORY = 3 << 30
 """Bytes of memory below which a computer counts as small."""
 SMALL_CONTEXT, SMALL_BATCH = 4096, 128
 """Context size in tokens of the small profile where none was set, and its maximum batch size."""
+MODEL_PATHS = {"model_path": False, "embedder_path": True}
+"""Settings that name a model file, and whether it creates embeddings."""
 
 CONTEXT_OFF: dict[str, object] = {"kept_states": 0}
 """Settings while recalled texts are not stored; a saved KV cache state contains them."""
@@ -58,11 +63,14 @@ class Preferences:
         return is_small(self.stored, self.memory)
 
     async def set(self, **values: object) -> None:
-        """Change some settings. Raise LetheError for a value out of bounds; nothing is changed then."""
+        """Change some settings. Raise LetheError for a value out of bounds and for a model file that cannot be used; nothing is
+        changed then.
+        """
         async with self._lock:  # the second of two concurrent changes must be based on the first
             changed_settings = self._validate(values)
             if changed_settings == self.stored:
                 return
+            await asyncio.to_thread(check_model_paths, self.stored, changed_settings)
             await self._database.run_outside_transaction(lambda: self._file.save(changed_settings))
             self.stored, self.current = changed_settings, self._apply(changed_settings)
         self.changed.notify(self.current)
@@ -84,6 +92,17 @@ class Preferences:
             is_pattern = first["type"] == "string_pattern_mismatch"  # which explains nothing, but the help text has an example
             reason, remedy = ("", field.description or "") if is_pattern else (f": {first['msg']}", "")
             raise LetheError(f"“{title}” cannot be set to “{first.get('input')}”{reason}.", remedy) from error
+
+
+def check_model_paths(before: Settings, after: Settings) -> None:
+    """Raise ModelUnreadable for a newly chosen model file that cannot be used. One that does not exist is accepted: its disk
+    may not be connected.
+    """
+    for name, embeds_texts in MODEL_PATHS.items():
+        path = getattr(after, name)
+        if path and path != getattr(before, name):
+            with suppress(ModelMissing):
+                describe_usable_model(Path(path), embeds_texts=embeds_texts)
 
 
 def is_small(settings: Settings, memory: int) -> bool:

@@ -8,6 +8,7 @@ from importlib import import_module
 from pathlib import Path
 
 from lethe_app.domain.model import EngineCapabilities, ModelFile
+from lethe_app.errors import ModelUnreadable
 from lethe_app.llm.engines.engine import Engine
 from lethe_app.llm.models.gguf_model import describe_model
 
@@ -53,3 +54,22 @@ ENGINE_KINDS: dict[str, EngineKind] = {
 def kind_name(path: Path, *, embeds_texts: bool = False) -> str:
     """Return the name of the engine kind that runs the model at `path`."""
     return "echo" if path.suffix == ".json" else "embed" if embeds_texts else "llama"
+
+
+def describe_usable_model(path: Path, *, embeds_texts: bool = False) -> ModelFile:
+    """Describe the model at `path` if it can be used as a chat model or, with `embeds_texts`, as an embedding model. Every
+    path of a model goes through here before it is stored or loaded.
+
+    Raise ModelMissing or ModelUnreadable, also for a model of the other kind.
+    """
+    file = ENGINE_KINDS[kind_name(path, embeds_texts=embeds_texts)].describe(path)
+    if file.is_embedding and not embeds_texts:
+        raise ModelUnreadable(
+            f"“{path.name}” is an embedding model: it finds memories, but cannot write replies.", "Choose a chat model."
+        )
+    if embeds_texts and not file.is_embedding:
+        raise ModelUnreadable(
+            f"“{path.name}” is a chat model: it writes replies, but cannot create embeddings for memory search.",
+            "Choose an embedding model, or leave the setting empty to use the bundled one.",
+        )
+    return file

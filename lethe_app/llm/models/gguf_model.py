@@ -22,7 +22,7 @@ GUESSED_FILE_TYPE = 1024  # a flag that llama.cpp adds where the type was inferr
 
 EMBEDDING_ARCHITECTURES = frozenset({
     "bert", "nomic-bert", "nomic-bert-moe", "jina-bert-v2", "jina-bert-v3", "neo-bert", "modern-bert", "eurobert",
-    "gemma-embedding", "t5encoder",
+    "gemma-embedding", "llama-embed", "t5encoder",
 })  # fmt: skip
 
 RECURRENT_ARCHITECTURES = frozenset({
@@ -31,6 +31,14 @@ RECURRENT_ARCHITECTURES = frozenset({
 })  # fmt: skip
 
 PROJECTOR_ARCHITECTURES = frozenset({"clip", "mmproj"})
+
+OTHER_ARCHITECTURES = frozenset({
+    "t5", "dream", "llada", "llada-moe", "rnd1", "wavtokenizer-dec", "eagle3", "gemma4-assistant", "controlvector",
+})  # fmt: skip
+"""Architectures that llama.cpp knows, but of which this program can use none: translation, diffusion, speech, drafts."""
+
+RANKING = 4
+"""llama.cpp's number of the pooling type of models that rank texts."""
 
 _QUANTIZATION = r"(?:UD[-_.])?(?:I?Q\d(?:_[0-9KA-Z]+)*|TQ\d_\d|BF16|FP?16|FP?32|MXFP4(?:_MOE)?|NVFP4)"
 _QUANTIZATION_AT_END = re.compile(rf"[-_. ]({_QUANTIZATION})$", re.IGNORECASE)
@@ -47,8 +55,15 @@ def describe_model(path: Path, source: str = "", name: str = "") -> ModelFile:
     architecture = header.text("general.architecture")
     if not architecture:
         raise ModelUnreadable(f"“{path.name}” does not specify its architecture.")
-    if architecture in PROJECTOR_ARCHITECTURES or header.text("general.type") in {"mmproj", "adapter", "imatrix"}:
+    if (
+        architecture in PROJECTOR_ARCHITECTURES
+        or header.text("general.type") in {"mmproj", "adapter", "imatrix"}
+        or header.text("adapter.type")
+    ):
         raise ModelUnreadable(f"“{path.name}” is a component for a model (a vision projector or an adapter), not a model.")
+    if architecture in OTHER_ARCHITECTURES or header.number(f"{architecture}.pooling_type") == RANKING:
+        kind = "a model that ranks texts" if architecture not in OTHER_ARCHITECTURES else f"of the kind “{architecture}”"
+        raise ModelUnreadable(f"“{path.name}” is {kind}, which neither writes replies nor creates embeddings.")
     # A split model is complete only if every part is: a download may have ended between two parts.
     parts = [header, *(read_header(part) for part in _other_parts(path, header))]
     for part in parts:
@@ -114,8 +129,14 @@ def quantization(header: GgufHeader, path: Path) -> str:
 
 
 def is_embedding(header: GgufHeader, architecture: str) -> bool:
-    """Return whether the model is for embeddings or ranking: those name a pooling type, chat models never do."""
-    return architecture in EMBEDDING_ARCHITECTURES or header.number(f"{architecture}.pooling_type") > 0
+    """Return whether the model is for embeddings: those name a pooling type or let a token see the later ones, chat models
+    never do.
+    """
+    return (
+        architecture in EMBEDDING_ARCHITECTURES
+        or header.number(f"{architecture}.pooling_type") > 0
+        or header.metadata.get(f"{architecture}.attention.causal") is False
+    )
 
 
 def is_recurrent(header: GgufHeader, architecture: str) -> bool:

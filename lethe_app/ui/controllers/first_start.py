@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal
@@ -17,6 +18,7 @@ from lethe_app.services.models.recommendation import (
     estimate_speed,
     rank_local_models,
 )
+from lethe_app.services.models.service import describe_user_model
 from lethe_app.system_memory import available_memory
 from lethe_app.ui.controllers.controller import Controller
 from lethe_app.ui.dialogs.files import ask_for_model_file, ask_for_model_folder
@@ -90,7 +92,8 @@ class FirstStart(Controller):
         path = await ask_for_model_file(self._window)
         if path is None:
             return
-        self._picked_model = ModelFile(path, path.stem, path.stat().st_size, architecture="", source=self.tr("Your file"))
+        described = await asyncio.to_thread(describe_user_model, path)
+        self._picked_model = replace(described, source=self.tr("Your file"))
         await self._find_models(path)
 
     async def _pick_folder(self) -> None:

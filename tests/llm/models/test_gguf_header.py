@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lethe_app.errors import ModelError, ModelMissing, ModelUnreadable
+from lethe_app.llm.engines.registry import describe_usable_model
 from lethe_app.llm.models import gguf_header
 from lethe_app.llm.models.gguf_header import TENSOR_TYPES, read_header
 from lethe_app.llm.models.gguf_model import FILE_TYPES, clean_stem, describe_model
@@ -273,6 +274,9 @@ def test_quantization_comes_from_the_file_then_its_name_then_its_weights(
         ("bert", {}, True, False),
         ("nomic-bert", {"nomic-bert.pooling_type": 1}, True, False),
         ("qwen3", {"qwen3.pooling_type": 3}, True, False),
+        ("jina-bert-v2", {}, True, False),
+        ("llama", {"llama.attention.causal": False}, True, False),
+        ("llama", {"llama.attention.causal": True}, False, False),
         ("llama", {"llama.pooling_type": 0}, False, False),
         ("mamba", {}, False, True),
         ("somethingnew", {"somethingnew.ssm.state_size": 16}, False, True),
@@ -284,6 +288,27 @@ def test_embedding_and_recurrent_models_are_recognised(
     model = describe_model(write_model(tmp_path / "x.gguf", architecture, extra))
 
     assert (model.is_embedding, model.is_recurrent) == (embeds, recurs)
+
+
+@pytest.mark.parametrize(
+    ("architecture", "extra"),
+    [
+        ("bert", {"bert.pooling_type": 4}),
+        ("qwen3", {"qwen3.pooling_type": 4}),
+        ("t5", {}),
+        ("dream", {"dream.attention.causal": False}),
+        ("eagle3", {}),
+        ("clip", {}),
+        ("llama", {"general.type": "adapter"}),
+        ("llama", {"adapter.type": "lora"}),
+    ],
+)
+def test_rerankers_drafts_projectors_and_adapters_are_no_models_to_choose(tmp_path: Path, architecture: str, extra: dict):
+    path = write_model(tmp_path / "x.gguf", architecture, extra)
+
+    for embeds_texts in (False, True):
+        with pytest.raises(ModelUnreadable, match=r"“x\.gguf” is"):
+            describe_usable_model(path, embeds_texts=embeds_texts)
 
 
 def test_heads_that_differ_by_layer_are_averaged(tmp_path: Path):

@@ -342,3 +342,14 @@ async def test_who_thinks_better_of_it_changes_nothing(tmp_path: Path):
 
         assert not page.undo_stack.canUndo()
         assert all(path_button(page, name) for name in PATH_KINDS)
+
+
+async def test_a_model_of_the_other_kind_is_refused_below_its_field_and_not_stored(tmp_path: Path, starter_model: Path):
+    async with opened(tmp_path) as scene:
+        page = await settings_page(scene)
+        page.show_setting("embedder_path")
+
+        QTest.keyClicks(field_of(page, "embedder_path"), str(starter_model))
+        await until(lambda: "is a chat model" in error_below(page, "embedder_path"))
+
+        assert scene.services.preferences.stored.embedder_path != str(starter_model)
