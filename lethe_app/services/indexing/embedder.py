@@ -12,8 +12,8 @@ from lethe_app.domain.model import LoadOptions, ModelFile
 from lethe_app.domain.passage import TextEmbedding
 from lethe_app.errors import LetheError, ModelMissing
 from lethe_app.llm.client import ModelClient
+from lethe_app.llm.engines.registry import describe_usable_model
 from lethe_app.llm.models import bundled
-from lethe_app.llm.models.gguf_model import describe_model
 from lethe_app.retrieval.memory_index import MemoryIndex
 from lethe_app.retrieval.query_prefixes import EmbeddingPrefixes, prefixes_of
 from lethe_app.services.events import Listeners
@@ -154,10 +154,7 @@ class Embedding:
                 self._is_ended = False
 
     async def _load(self, chosen: str) -> None:
-        path = Path(chosen) if chosen else bundled.embedding_model()
-        if not await asyncio.to_thread(path.is_file):
-            raise ModelMissing(f"The embedding model {path} no longer exists.", "Choose another one in the settings.")
-        file = await asyncio.to_thread(describe_model, path)
+        file = await asyncio.to_thread(find_embedding_model, chosen)
         with self._process.in_use(self._end_delay):
             model = await self._client.load(file, LoadOptions(), lambda _part: None, self._drop)
         self._file, self._is_ended = file, False
@@ -180,6 +177,17 @@ class Embedding:
     def _set_state(self, state: Embedder) -> None:
         self.state = state
         self.changed.notify(state)
+
+
+def find_embedding_model(chosen: str) -> ModelFile:
+    """Describe the chosen embedding model, or the bundled one if `chosen` is empty. Raise ModelMissing or ModelUnreadable."""
+    path = Path(chosen) if chosen else bundled.embedding_model()
+    if not path.is_file():
+        raise ModelMissing(
+            f"The chosen embedding model “{path.name}” is no longer in {path.parent}.",
+            "Connect its drive, move the file back, or choose another one in the settings.",
+        )
+    return describe_usable_model(path, embeds_texts=True)
 
 
 def embedder_id_of(file: ModelFile) -> str:

@@ -12,10 +12,9 @@ from lethe_app.domain.model import EngineCheck, LoadOptions
 from lethe_app.errors import LetheError
 from lethe_app.llm.client import ModelClient
 from lethe_app.llm.models import bundled
-from lethe_app.llm.models.gguf_model import describe_model
 from lethe_app.paths import Paths
 from lethe_app.services.indexing.calibration import Calibration
-from lethe_app.services.indexing.embedder import embedder_id_of
+from lethe_app.services.indexing.embedder import embedder_id_of, find_embedding_model
 from lethe_app.services.library import Library
 from lethe_app.services.models.service import ModelService
 from lethe_app.services.preferences import SMALL_MEMORY, Preferences
@@ -96,23 +95,30 @@ class Doctor:
         return EngineCheck("Models", passed=bool(models), detail=detail, remedy=f"Put a GGUF file into {self.paths.models}.")
 
     async def _check_engine(self) -> EngineCheck:
-        """Load the model that would write replies and report its context size and threads."""
+        """Load the chosen model, compute a token with it, and report its context size and threads."""
         model = await self.models.ensure_loaded()
+        await self.models.test_output()
         detail = f"{model.file.name} loaded: {model.context} tokens of context, {model.threads} threads"
         return EngineCheck("Engine", passed=True, detail=detail)
 
     async def _check_embedding_model(self) -> EngineCheck:
-        """Load the starter embedder and compare its vectors with the published reference vectors."""
-        path = await asyncio.to_thread(bundled.embedding_model)
-        file = describe_model(path)
-        await self.embedder.load(file, LoadOptions(), lambda _fraction: None)
+        """Load the chosen embedding model and embed sentences; vectors of the starter embedder are compared with the published
+        reference vectors.
+        """
+        file = await asyncio.to_thread(find_embedding_model, self.preferences.current.embedder_path)
         reference = self.paths.resources / "starter_reference.json"
-        vectors = await self.embedder.embed(await asyncio.to_thread(bundled.reference_sentences, reference))
-        await self.embedder.close()
-        passed, figures = bundled.run_self_test(vectors, reference)
+        try:
+            await self.embedder.load(file, LoadOptions(), lambda _fraction: None)
+            vectors = await self.embedder.embed(await asyncio.to_thread(bundled.reference_sentences, reference))
+        finally:
+            await self.embedder.close()
+        if file.path.name == bundled.EMBEDDER_FILE:
+            passed, figures = bundled.run_self_test(vectors, reference)
+        else:
+            passed, figures = vectors[0] != vectors[1], f"{len(vectors[0])} dimensions"
         limits = await self.calibration.limits_of(embedder_id_of(file))
         thresholds = f"facts count as the same below {limits.same_words:.3f}, as updated below {limits.update:.3f}"
-        return EngineCheck("Embedding model", passed, f"{path.name}: {figures}; {thresholds}", bundled.SET_UP_AGAIN)
+        return EngineCheck("Embedding model", passed, f"{file.path.name}: {figures}; {thresholds}", bundled.SET_UP_AGAIN)
 
 
 def describe_memory_profile(preferences: Preferences) -> str:

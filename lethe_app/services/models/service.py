@@ -10,7 +10,7 @@ from pathlib import Path
 from lethe_app.domain.model import KvType, LoadedModel, LoadOptions, ModelFile
 from lethe_app.errors import LetheError, ModelCrashed, ModelMissing
 from lethe_app.llm.client import SAVE_TIMEOUT, ModelClient
-from lethe_app.llm.engines.registry import ENGINE_KINDS, kind_name
+from lethe_app.llm.engines.registry import describe_usable_model
 from lethe_app.llm.models import bundled, discovery
 from lethe_app.llm.models.discovery import STARTER_SOURCE
 from lethe_app.llm.tokenizer.counter import TokenCounter
@@ -65,8 +65,8 @@ class ModelService:
         return [model for model in await self.list_chat_models() if folder in model.path.parents]
 
     async def load(self, path: Path | None = None) -> None:
-        """Load `path`, or else the model used before, or else the first one found. A `path` that loads is saved in the
-        settings.
+        """Load `path`, or else the chosen model, or else, if none was ever chosen, the first one found. A `path` that loads is
+        saved in the settings.
         """
         async with self._lock:
             # An unreadable file raises an error here, and leaves the loaded model untouched.
@@ -88,6 +88,10 @@ class ModelService:
                 await self._load(await self._find_preferred())
             assert isinstance(self.state, ModelReady)
             return self.state.model
+
+    async def test_output(self) -> None:
+        """Compute the next token of a short text. Raise ModelUnreadable if the weights of the loaded model are damaged."""
+        await self._client.score_next_tokens("Hello", 1)
 
     @property
     def loaded(self) -> LoadedModel | None:
@@ -160,14 +164,15 @@ class ModelService:
         return model, await asyncio.to_thread(TokenCounter.for_model, file.path) if counts_here else None
 
     async def _find_preferred(self) -> ModelFile:
-        """Return the model that was chosen before, or else the first one found."""
+        """Return the chosen model, or else the first one found. A chosen one that is gone is never replaced by another: raise
+        ModelMissing.
+        """
         if isinstance(self.state, ModelReady):
             return self.state.model.file
         chosen = self._preferences.current.model_path
         try:
-            is_there = bool(chosen) and await asyncio.to_thread(Path(chosen).is_file)
-            if is_there:
-                return await asyncio.to_thread(describe_user_model, Path(chosen))
+            if chosen:
+                return await asyncio.to_thread(find_chosen_model, Path(chosen))
             if models := await self.list_chat_models():
                 return models[0]
             raise ModelMissing("No model was found on this computer.", "Choose a GGUF file.")
@@ -187,9 +192,23 @@ def is_starter(model: ModelFile) -> bool:
 
 def describe_user_model(path: Path) -> ModelFile:
     """Describe a file that the user named, in the same way as the search for models does."""
+    described = describe_usable_model(path)  # raises the error that says what is wrong
     starter = bundled.chat_model()
     search_result = discovery.find_models([(STARTER_SOURCE if path == starter else discovery.USER_SOURCE, path)])
-    if search_result.models:
-        return search_result.models[0]
-    described = ENGINE_KINDS[kind_name(path)].describe(path)  # raises the error that says what is wrong
-    return replace(described, source=discovery.USER_SOURCE)
+    return next(iter(search_result.models), replace(described, source=discovery.USER_SOURCE))
+
+
+def find_chosen_model(path: Path) -> ModelFile:
+    """Describe the chosen model. Raise ModelMissing with its place if it is gone, and ModelUnreadable.
+
+    The starter model may have moved with a new installation of the program; it is the same file.
+    """
+    starter = bundled.chat_model()
+    if not path.is_file() and starter is not None and path.name == starter.name:
+        return describe_user_model(starter)
+    if not path.is_file():
+        raise ModelMissing(
+            f"The chosen model “{path.name}” is no longer in {path.parent}.",
+            "Connect its drive, move the file back, or choose another model.",
+        )
+    return describe_user_model(path)

@@ -13,9 +13,11 @@ import pytest
 from lethe_app.app import build, check_window
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.model import EngineCheck
+from lethe_app.llm.models import bundled
 from lethe_app.paths import Paths
 from lethe_app.services.events import ModelReady
 from lethe_app.services.maintenance.doctor import Doctor, describe_memory_profile
+from tests.llm.damaged_weights import write_damaged
 
 Says = Callable[..., object]
 
@@ -125,6 +127,58 @@ async def test_a_chosen_model_that_cannot_be_read_fails_the_engine_by_name(tmp_p
 
     assert failed(checks) == ["Engine"]
     assert "broken.gguf" in checks["Engine"].detail
+
+
+async def test_it_tests_the_embedding_model_that_is_chosen(services: AppServices, says: Says, tmp_path: Path):
+    await says("Yes.")
+    chosen = tmp_path / "mine.gguf"
+    shutil.copy(bundled.embedding_model(), chosen)
+    await services.preferences.set(embedder_path=str(chosen))
+    whole = (await checked(services))["Embedding model"]
+    write_damaged(chosen, bundled.embedding_model(), "output_norm", float("nan"))
+    damaged = (await checked(services))["Embedding model"]
+    chosen.unlink()
+    gone = (await checked(services))["Embedding model"]
+
+    assert (whole.passed, damaged.passed, gone.passed) == (True, False, False)
+    assert "mine.gguf: 384 dimensions" in whole.detail
+    assert "weights of “mine.gguf” are damaged" in damaged.detail
+    assert "“mine.gguf” is no longer in" in gone.detail
+
+
+@pytest.mark.parametrize(
+    ("setting", "title", "reason"),
+    [("model_path", "Engine", "is an embedding model"), ("embedder_path", "Embedding model", "is a chat model")],
+)
+async def test_a_model_of_the_wrong_kind_written_into_the_settings_by_hand_fails_its_check(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, starter_model: Path, setting: str, title: str, reason: str
+):
+    monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
+    paths = Paths.standard(tmp_path / "home")
+    paths.home.mkdir()
+    wrong = bundled.embedding_model() if setting == "model_path" else starter_model
+    paths.settings.write_text(json.dumps({setting: str(wrong)}), encoding="utf-8")
+    services = await build(paths)
+
+    checks = await checked(services)
+    await services.close()
+
+    assert failed(checks) == [title]
+    assert reason in checks[title].detail
+    assert checks[title].remedy
+
+
+async def test_weights_that_are_no_numbers_fail_the_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tiny_model: Path):
+    monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
+    damaged = write_damaged(tmp_path / "damaged.gguf", tiny_model, "output_norm", float("nan"))
+    services = await build(Paths.standard(tmp_path / "home"))
+    await services.preferences.set(model_path=str(damaged))
+
+    checks = await checked(services)
+    await services.close()
+
+    assert failed(checks) == ["Engine"]
+    assert "damaged" in checks["Engine"].detail
 
 
 async def test_a_window_that_cannot_open_is_one_failure_among_checks(services: AppServices, says: Says):

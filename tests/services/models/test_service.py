@@ -15,6 +15,7 @@ from lethe_app.app import build
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.model import LoadOptions
 from lethe_app.errors import ModelCrashed, ModelError, ModelMissing, ModelUnreadable
+from lethe_app.llm.models import bundled
 from lethe_app.paths import Paths
 from lethe_app.services.events import ModelFailed, ModelLoading, ModelReady, ModelState, NoModel
 
@@ -115,13 +116,62 @@ async def test_without_a_name_the_model_chosen_before_is_loaded(services: AppSer
     assert name_of(services) == "one"
 
 
-async def test_a_choice_that_is_gone_gives_way_to_what_there_is(earnest: AppServices, tmp_path: Path, starter_model: Path):
-    await earnest.preferences.set(model_path=str(tmp_path / "gone.gguf"))
+async def test_a_choice_that_is_gone_is_told_never_replaced_and_loaded_when_it_is_back(
+    services: AppServices, script: Callable[..., Path], tmp_path: Path
+):
+    chosen = script("chosen")
+    await services.models.load(chosen)
+    await services.models.unload()
+    chosen.rename(tmp_path / "elsewhere")
+
+    for ask in (services.models.load, services.models.ensure_loaded):
+        with pytest.raises(ModelMissing, match=r"“chosen\.json” is no longer in") as missing:
+            await ask()
+        assert "move the file back" in missing.value.remedy
+        assert isinstance(services.models.state, ModelFailed)
+    assert services.preferences.current.model_path == str(chosen)
+
+    (tmp_path / "elsewhere").rename(chosen)
+    assert (await services.models.ensure_loaded()).file.name == "chosen"
+
+
+async def test_a_starter_model_that_moved_with_the_program_is_the_same_choice(
+    earnest: AppServices, tmp_path: Path, starter_model: Path
+):
+    await earnest.preferences.set(model_path=str(tmp_path / "old place" / starter_model.name))
 
     await earnest.models.load()
 
     assert earnest.models.state.model.file.path == starter_model
-    assert earnest.preferences.current.model_path == str(tmp_path / "gone.gguf")
+
+
+async def test_an_embedding_model_is_refused_as_chat_model_before_anything_changes(
+    earnest: AppServices, tmp_path: Path, starter_model: Path
+):
+    await earnest.models.load(starter_model)
+    disguised = tmp_path / "chat.gguf"
+    shutil.copy(bundled.embedding_model(), disguised)
+
+    for refused in (earnest.models.load(disguised), earnest.preferences.set(model_path=str(disguised))):
+        with pytest.raises(ModelUnreadable, match=r"“chat\.gguf” is an embedding model") as error:
+            await refused
+        assert error.value.remedy == "Choose a chat model."
+
+    assert earnest.models.loaded.file.path == starter_model
+    assert earnest.preferences.stored.model_path == str(starter_model)
+
+
+async def test_a_chat_model_is_refused_as_embedding_model_before_it_is_stored(earnest: AppServices, starter_model: Path):
+    with pytest.raises(ModelUnreadable, match="is a chat model"):
+        await earnest.preferences.set(embedder_path=str(starter_model))
+
+    assert earnest.preferences.stored.embedder_path == ""
+
+
+async def test_a_model_that_is_not_there_yet_may_be_chosen(earnest: AppServices, tmp_path: Path):
+    await earnest.preferences.set(model_path=str(tmp_path / "a.gguf"), embedder_path=str(tmp_path / "b.gguf"))
+
+    assert earnest.preferences.stored.embedder_path == str(tmp_path / "b.gguf")
 
 
 async def test_without_any_model_the_error_says_what_to_do(services: AppServices, monkeypatch: pytest.MonkeyPatch):

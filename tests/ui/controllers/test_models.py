@@ -288,3 +288,20 @@ async def test_nothing_is_offered_that_is_loaded_already_or_not_there(
         await until(lambda: offers(scene))
 
         assert len(offers(scene)) == 1
+
+
+async def test_a_chosen_model_that_is_gone_is_told_with_another_to_choose_and_none_is_loaded_instead(
+    tmp_path: Path, echo_model: Callable[..., Path]
+):
+    async with opened(tmp_path, echo_model("Yes.")) as scene:
+        chosen = Path(scene.services.preferences.stored.model_path)
+        await scene.services.models.unload()
+        shutil.move(chosen, tmp_path / "moved")
+
+        scene.send("Are you there?")
+        await until(lambda: button(scene, "Choose model"), 15)
+
+        (toast,) = [toast for toast in scene.toasts if toast.text.startswith("The chosen model")]
+        assert toast.text.startswith(f"The chosen model “{chosen.name}” is no longer in {tmp_path}")
+        assert "move the file back" in toast.notice.detail
+        assert scene.services.models.loaded is None
