@@ -107,11 +107,11 @@ LONG_PATTERNS = 4
 LONG_WORD_LISTS = 24
 """How many are left over of patterns and of word lists that are longer; the numbers may only fall."""
 BUDGET: dict[str, tuple[int, int, int]] = {
-    "ui": (27795, 3307, 379),
-    "services": (15097, 1596, 284),
+    "ui": (27798, 3307, 379),
+    "services": (15123, 1600, 284),
     "brain": (8672, 885, 152),
     "storage": (4977, 570, 60),
-    "llm": (3604, 406, 70),
+    "llm": (3687, 412, 70),
     "interchange": (2624, 251, 16),
     "retrieval": (2464, 240, 40),
     "prompt": (2180, 213, 37),
@@ -121,7 +121,7 @@ BUDGET: dict[str, tuple[int, int, int]] = {
     "web": (835, 77, 21),
     "cli": (751, 66, 2),
     "composition": (450, 32, 3),
-    "(root)": (617, 64, 35),
+    "(root)": (645, 66, 35),
     "config": (311, 7, 16),
     "dates": (655, 86, 2),
 }
