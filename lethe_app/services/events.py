@@ -59,8 +59,8 @@ class MemoriesForgotten:
     session: UUID
     what: str
     """Statement or subject to be forgotten, in the user's words; may be empty."""
-    lines: int = 0
-    """Number of other messages of the session of which something was withdrawn."""
+    lines: set[UUID] = field(default_factory=set)
+    """Other messages of which something was withdrawn."""
     facts: dict[str, list[ExtractedFact]] = field(default_factory=dict)
     candidates: dict[str, list[ExtractedFact]] = field(default_factory=dict)
     """Facts about the subject, of which the user chooses."""

@@ -98,9 +98,7 @@ def mark_messages(connection: sqlite3.Connection, ids: Sequence[str], is_deleted
     if not is_deleted:
         return derived_memories.restore(connection, ids)
     texts = {id_: _texts_of(connection, "m.id = ?", id_).values() for id_ in ids}
-    return [
-        owned for id_ in ids for owned in derived_memories.withdraw(connection, id_, sessions[id_], [id_], texts[id_])
-    ]
+    return [owned for id_ in ids for owned in derived_memories.withdraw(connection, id_, sessions[id_], [id_], texts[id_])]
 
 
 def _texts_of(connection: sqlite3.Connection, condition: str, value: str) -> dict[str, str]:

@@ -69,7 +69,7 @@ class Forgetting:
         requests, parts = await asyncio.to_thread(read_requests, lines)
         if not requests or lines[-1].id != message.id:
             return None
-        forgotten = MemoriesForgotten(message.id, session.guid, requests[0].what, lines=len(parts) - 1)
+        forgotten = MemoriesForgotten(message.id, session.guid, requests[0].what)
         await self._withdraw(forgotten, {} if session.is_incognito else parts)
         for persona_id in personas:
             known = await self._fact_store.undeleted_facts_of(persona_id)
@@ -152,6 +152,7 @@ class Forgetting:
             text = (await self._session_store.message(message_id)).content
             digests[message_id] = digests_of(text, parts)
         sessions = await self._lines.withdraw(forgotten.request, digests)
+        forgotten.lines.update(digests.keys() - {forgotten.request})
         words = content_words(" ".join(part for parts in lines.values() for part in parts))
         for session_id in sessions:
             notes = parse_notes(await self._states.get(session_id, SESSION_NOTES))

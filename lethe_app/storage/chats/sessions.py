@@ -252,9 +252,7 @@ class SessionStore(Store):
             receipts.save_receipt(connection, message.id, receipt)
         return messages.load_message(connection, str(message.id)), stored_position
 
-    async def edit_message(
-        self, message_id: UUID, content: str, *, language: str = "", is_sensitive: bool = False
-    ) -> Message:
+    async def edit_message(self, message_id: UUID, content: str, *, language: str = "", is_sensitive: bool = False) -> Message:
         """Change the text of the displayed alternative with what was detected in it; the others remain."""
         text = storable_text(self._redact(content))
         changes = {"content": text, "is_cut": False, "language": language, "is_sensitive": is_sensitive}

@@ -17,6 +17,7 @@ from lethe_app.ui.controllers.appearance import AppearanceController
 from lethe_app.ui.controllers.background_activity import BackgroundActivityController
 from lethe_app.ui.controllers.controller import Controller
 from lethe_app.ui.controllers.conversation.drafts import DraftStore
+from lethe_app.ui.controllers.conversation.forgetting import ForgettingController
 from lethe_app.ui.controllers.conversation.group import GroupController
 from lethe_app.ui.controllers.conversation.message_changes import MessageChanges
 from lethe_app.ui.controllers.conversation.replies import ReplyController
@@ -137,6 +138,7 @@ class WindowController(QObject):
         self.message_changes = self._create(MessageChanges)
         self.group_controller = self._create(GroupController)
         self.unanswered = self._create(UnansweredController)
+        self.forgetting_card = self._create(ForgettingController)
         self.session_end = self._create(SessionEnd)
         self.tool_permissions = self._create(ToolPermissionController)
         self.speech = self._create(SpeechController)

@@ -1,0 +1,103 @@
+"""A card says what a message let be forgotten: it is undone, chosen from a list, or erased for good."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QCheckBox, QPushButton
+
+from lethe_app.domain.facts import ExtractedFact
+from lethe_app.ui.dialogs.dialogs import QuestionDialog
+from tests.ui.window_scene import Scene, opened, until
+
+pytestmark = pytest.mark.usefixtures("styled_app")
+
+Script = Callable[..., Path]
+KRAKOW, WORK = "Sam lives in Kraków.", "Sam works as a carpenter."
+
+
+async def told(scene: Scene, text: str) -> None:
+    scene.send(text)
+    await until(lambda: scene.words[-1] == "Aye." and not scene.is_replying)
+
+
+async def facts(scene: Scene) -> list[str]:
+    assert scene.session is not None
+    return sorted(fact.fact for fact in await scene.services.facts.facts_of(scene.session.persona_id))
+
+
+def click(scene: Scene, text: str) -> None:
+    card = scene.controller.forgetting_card.card
+    assert card is not None
+    button = next(button for button in card.findChildren(QPushButton) if button.text() == text)
+    QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+
+
+async def confirm(scene: Scene, uncheck: str = "") -> None:
+    await until(lambda: any(one.isVisible() for one in scene.window.findChildren(QuestionDialog)))
+    dialog = next(one for one in scene.window.findChildren(QuestionDialog) if one.isVisible())
+    for box in dialog.findChildren(QCheckBox):
+        box.setChecked(not uncheck or uncheck not in box.text())
+    QTest.mouseClick(dialog.primary, Qt.MouseButton.LeftButton)
+
+
+async def with_facts(scene: Scene) -> None:
+    await until(lambda: scene.session is not None)
+    assert scene.session is not None
+    for text in (KRAKOW, WORK):
+        await scene.services.fact_store.save_facts(scene.session.persona_id, ExtractedFact(fact=text, subject="Sam"))
+
+
+async def test_the_card_says_what_is_forgotten_and_brings_it_back(tmp_path, echo_model: Script):
+    async with opened(tmp_path, echo_model(*["Aye."] * 9)) as scene:
+        await with_facts(scene)
+        await told(scene, "I live in Kraków.")
+        await told(scene, "Forget that I live in Kraków.")
+
+        card = scene.controller.forgetting_card.card
+        assert card is not None
+        assert card.isVisible()
+        assert card.title.text() == "Forgotten: “I live in Kraków”"
+        assert card.details.text().startswith("1 fact and 1 message")
+        assert await facts(scene) == [WORK]
+        click(scene, "Undo")
+        await until(lambda: scene.controller.forgetting_card.card is None)
+        assert await facts(scene) == [KRAKOW, WORK]
+
+
+async def test_what_is_erased_for_good_leaves_the_conversation(tmp_path, echo_model: Script):
+    async with opened(tmp_path, echo_model(*["Aye."] * 9)) as scene:
+        await with_facts(scene)
+        await told(scene, "I live in Kraków. My cat is called Muse.")
+        await told(scene, "Forget that I live in Kraków.")
+        click(scene, "Erase for good…")
+        await confirm(scene)
+        await until(lambda: scene.controller.forgetting_card.card is None)
+        await until(lambda: "Kraków" not in " ".join(scene.words))
+        await until(lambda: "My cat is called Muse." in scene.words)
+        assert await facts(scene) == [WORK]
+
+
+async def test_of_everything_about_a_subject_the_list_is_confirmed(tmp_path, echo_model: Script):
+    async with opened(tmp_path, echo_model(*["Aye."] * 9)) as scene:
+        await with_facts(scene)
+        await told(scene, "Forget everything about me.")
+        assert await facts(scene) == [KRAKOW, WORK]
+        click(scene, "Choose…")
+        await confirm(scene, uncheck="carpenter")
+        card = scene.controller.forgetting_card
+        await until(lambda: card.card is not None and card.card.title.text().startswith("Forgotten"))
+        assert await facts(scene) == [WORK]
+
+
+async def test_the_card_goes_with_the_next_message(tmp_path, echo_model: Script):
+    async with opened(tmp_path, echo_model(*["Aye."] * 9)) as scene:
+        await told(scene, "I am pregnant.")
+        await told(scene, "Forget that.")
+        assert scene.controller.forgetting_card.card is not None
+        await told(scene, "How are you?")
+        assert scene.controller.forgetting_card.card is None
