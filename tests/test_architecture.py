@@ -107,8 +107,8 @@ LONG_PATTERNS = 4
 LONG_WORD_LISTS = 24
 """How many are left over of patterns and of word lists that are longer; the numbers may only fall."""
 BUDGET: dict[str, tuple[int, int, int]] = {
-    "ui": (27798, 3307, 379),
-    "services": (15123, 1600, 284),
+    "ui": (27906, 3318, 380),
+    "services": (15124, 1600, 284),
     "brain": (8672, 885, 152),
     "storage": (4977, 570, 60),
     "llm": (3687, 412, 70),
