@@ -14,6 +14,7 @@ import argparse
 import asyncio
 import sqlite3
 import tempfile
+import zipfile
 import zlib
 from array import array
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -30,11 +31,12 @@ from lethe_app.domain.chat import ChatSession, Message
 from lethe_app.domain.clock import now
 from lethe_app.domain.model import LoadOptions
 from lethe_app.paths import Paths
+from lethe_app.services.maintenance.backups import back_up
 from lethe_app.services.maintenance.erasure import erase_backups
-from lethe_app.storage.backup import back_up
 from tests.bench._setup import PERSONAS, starter_engine, starter_model
 from tests.bench.report import Measured, Row, run
 from tests.homes import write_personas
+from tests.services.maintenance.test_traces import content_of
 from tests.services.past_sessions import archive, hold
 from tests.services.turns import MIRA, add_memory, say
 
@@ -252,9 +254,10 @@ async def plant(services: AppServices, folder: Path) -> UUID:
         neutral = reply.current.model_copy(update={"content": "Ask me tomorrow."})  # a model may repeat what it is asked about
         await services.session_store.replace_alternative(reply.id, 0, neutral)
     await services.prefill.finish()
-    await back_up(services.database.path)
-    backup = next(services.paths.home.glob("backups/*.sqlite3"))
-    backup.with_suffix(".partial").write_bytes(backup.read_bytes()[:-4096])
+    backup = await back_up(services.paths.home)
+    with zipfile.ZipFile(backup) as members:
+        database = members.read("lethe.sqlite3")
+    backup.with_suffix(".partial").write_bytes(database[:-4096])  # what a backup leaves that is killed
     return session.guid
 
 
@@ -294,7 +297,7 @@ def find_places(home: Home) -> set[str]:
     for path in folder.rglob("*"):
         if not path.is_file():
             continue
-        content = path.read_bytes()
+        content = content_of(path)
         if any(needle in content or needle in content.lower() for needle in home.needles):
             name = path.relative_to(folder).as_posix()
             place = next((place for start, place in FOLDERS.items() if name.startswith(f"{start}/")), path.name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
@@ -28,6 +29,7 @@ from lethe_app.services.preferences import Preferences
 from lethe_app.services.scheduling.loop import BackgroundLoop
 from lethe_app.services.sessions.editing import SessionEditing
 from lethe_app.services.web import research
+from lethe_app.storage.backup import backup_folder, delete_backups, list_backups
 from lethe_app.storage.chats.sessions import KEY_MOMENT_DAYS
 from lethe_app.storage.database import Database
 from lethe_app.storage.files import trashed_files
@@ -64,11 +66,20 @@ class FileTrash:
         documents: DocumentService,
     ) -> None:
         self._folder, self._database, self._personas = paths.trash, database, paths.personas
+        self._backed_up = paths.database
         self._library, self._notebooks, self._documents = library, notebooks, documents
 
     async def list_items(self) -> list[Trashed]:
         """Return the deleted files."""
         return await self._database.run_outside_transaction(lambda: trashed_files.list_files(self._folder))
+
+    async def count_backups(self) -> int:
+        """Return the number of backups, which may contain what is deleted. Raise StorageError."""
+        return len(await asyncio.to_thread(list_backups, backup_folder(self._backed_up)))
+
+    async def erase_backups(self) -> None:
+        """Delete all backups. Raise StorageError."""
+        await asyncio.to_thread(delete_backups, self._backed_up)
 
     async def load_preview(self, item: Trashed) -> str:
         """Return the beginning of what a file contains."""
@@ -128,6 +139,7 @@ class Trash:
         self._session_editing, self._facts = session_editing, facts
         self._notebooks, self._indexing, self._preferences = notebooks, indexing, preferences
         self.background = BackgroundLoop(self.purge_expired, PURGE_INTERVAL)
+        self.count_backups = self._files.count_backups
         self.scrub = self._records.scrub
         """Remove what was deleted permanently from the files of the database."""
 
@@ -161,9 +173,9 @@ class Trash:
         await self._restorers[item.kind](item.id)
         self.changed.notify(None)
 
-    async def erase(self, items: Sequence[Trashed]) -> None:
+    async def erase(self, items: Sequence[Trashed], *, with_backups: bool = False) -> None:
         """Delete items permanently. With the last file of a persona, its sessions, memories, facts, logs, notebooks and
-        documents are deleted too; with that of a world its documents.
+        documents are deleted too; with that of a world its documents; `with_backups` all backups, which contain them.
         """
         records = [item for item in items if item.kind not in FILE_KINDS]
         await self._revise_notebooks()
@@ -175,6 +187,8 @@ class Trash:
             await self._records.erase_persona(owner, app_state_keys(owner))
         await self._indexing.index_changes()
         await self.scrub()
+        if with_backups:
+            await self._files.erase_backups()
         self.changed.notify(None)
 
     async def purge_expired(self) -> None:

@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QPushButton
+from PySide6.QtWidgets import QCheckBox, QPushButton
 
 from lethe_app.domain.changes import Trashed, TrashKind
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryUnit
+from lethe_app.services.maintenance.backups import back_up, list_backups
 from lethe_app.ui.core.formatting import format_bytes
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog
 from lethe_app.ui.pages.trash.page import TrashPage, format_kind, format_time_left
@@ -85,6 +86,24 @@ async def test_emptying_takes_everything_and_says_how_much(tmp_path: Path):
         dialog.accept()
 
         await until(lambda: page.rows.row_total == 0)
+
+
+@pytest.mark.parametrize("with_backups", [True, False])
+async def test_backups_are_offered_for_deletion_with_what_they_contain(tmp_path: Path, with_backups: bool):
+    async with opened(tmp_path) as scene:
+        await scene.services.sessions.delete((await add_conversation(scene, "The storm", "One.")).guid)
+        await back_up(scene.services.paths.home)
+        page = await trash_page(scene, 1)
+
+        page.button("Empty Trash…").click()
+        dialog = await scene.dialog()
+        (box,) = dialog.findChildren(QCheckBox)
+        assert (box.text(), box.isChecked()) == ("Also delete 1 backup, which may still contain it", False)
+        box.setChecked(with_backups)
+        dialog.accept()
+
+        await until(lambda: page.rows.row_total == 0)
+        assert len(list_backups(scene.services.paths.home)) == (0 if with_backups else 1)
 
 
 async def test_a_restored_message_is_back_in_the_open_conversation(tmp_path: Path):

@@ -11,7 +11,7 @@ from operator import attrgetter
 from typing import Any
 
 from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, Qt
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QCheckBox, QWidget
 
 from lethe_app.domain.changes import Trashed, TrashKind
 from lethe_app.domain.clock import now
@@ -111,6 +111,7 @@ class TrashPage(RecordPage[Trashed]):
         self._trash, self._library = trash, library
         self._names: dict[str, str] = {}
         self._existing_personas: set[str] = set()
+        self._backup_count, self._deletes_backups = 0, False
         self.hint = build_small_label("")
         kinds = [Chip[Trashed](kind, format_kind(kind), partial(_is_of_kind, kind)) for kind in TrashKind]
         self.build_list(
@@ -163,11 +164,11 @@ class TrashPage(RecordPage[Trashed]):
         return [
             RecordCommand(self.tr("Restore"), self._restore, (Key.OPEN,), in_head=True, icon="undo", is_primary=True),
             RecordCommand(
-                self.tr("Delete permanently…"), self._trash.erase, (Key.DELETE,), in_head=True, confirm=self._confirm_erasure
+                self.tr("Delete permanently…"), self._erase, (Key.DELETE,), in_head=True, confirm=self._confirm_erasure
             ),
             RecordCommand(
                 self.tr("Empty Trash…"),
-                lambda _items: self._trash.erase(list(self.rows.all_rows)),
+                lambda _items: self._erase(self.rows.all_rows),
                 minimum=0,
                 in_head=True,
                 confirm=lambda _items: self._confirm_erasure(self.rows.all_rows, is_all=True),
@@ -189,6 +190,7 @@ class TrashPage(RecordPage[Trashed]):
         self._existing_personas = {persona.unique_name for persona in existing}
         deleted_names = {item.stem: item.title for item in items if item.kind in PERSONA_KINDS}
         self._names = {**deleted_names, **{persona.unique_name: persona.name for persona in existing}}
+        self._backup_count = await self._trash.count_backups()
         return items
 
     def after_load(self) -> None:
@@ -255,8 +257,23 @@ class TrashPage(RecordPage[Trashed]):
         session_count = sum(item.count for item in items if item.kind is TrashKind.PERSONA)
         if session_count:
             sessions_text = format_count(session_count, self.tr("{n} conversation"), self.tr("{n} conversations"))
-            text += " " + self.tr("This also deletes {count} and everything the personas remember.").format(count=sessions_text)
-        return ConfirmDialog(self._context.dialog_parent, title, text, button.format(what=description), is_final=True)
+            text += " " + self.tr("{count} of deleted personas, and all that these remember, are deleted too.").format(
+                count=sessions_text
+            )
+        dialog = ConfirmDialog(self._context.dialog_parent, title, text, button.format(what=description), is_final=True)
+        self._deletes_backups = False
+        if self._backup_count:
+            backups = format_count(self._backup_count, self.tr("{n} backup"), self.tr("{n} backups"))
+            box = QCheckBox(self.tr("Also delete {backups}, which may still contain it").format(backups=backups))
+            box.toggled.connect(self._set_deletes_backups)
+            dialog.column.addWidget(box)
+        return dialog
+
+    def _set_deletes_backups(self, is_checked: bool) -> None:
+        self._deletes_backups = is_checked
+
+    async def _erase(self, items: Sequence[Trashed]) -> None:
+        await self._trash.erase(list(items), with_backups=self._deletes_backups)
 
 
 def _is_of_kind(kind: TrashKind, item: Trashed) -> bool:
