@@ -120,7 +120,7 @@ class FactService:
     ) -> Sequence[ExtractedFact]:
         """Remove or change the facts that `decide` selects from all known ones; return the facts to be learnt instead."""
         async with self._learning, self._writing:
-            withdrawal = decide(await self._fact_store.undeleted_facts_of(persona_id))
+            withdrawal = decide(await self._fact_store.facts_for_learning(persona_id))
             if withdrawal.changed:
                 await self._fact_store.save_facts(persona_id, *withdrawal.changed)
             if withdrawal.removed:
@@ -326,7 +326,7 @@ class FactService:
             return len(records)
 
     async def _load_working_set(self, persona_id: str, working_set: FactWorkingSet) -> None:
-        working_set.known = {fact.guid: fact for fact in await self._fact_store.undeleted_facts_of(persona_id)}
+        working_set.known = {fact.guid: fact for fact in await self._fact_store.facts_for_learning(persona_id)}
         working_set.tombstones = await self._fact_store.tombstones_of(persona_id)
         user_facts = [fact for fact in working_set.known.values() if fact.made_by is MadeBy.USER]
         working_set.decided_by_user = [*await self._fact_store.facts_of(persona_id, deleted=True), *user_facts]

@@ -30,6 +30,11 @@ SELECT message, guid FROM successors WHERE is_outdated AND guid IS NOT NULL
 """Query: messages among these that state what no longer holds, each with the facts that superseded it. What was said again,
 extended or merged holds.
 """
+SELECT_DELETED_SOURCES = """
+SELECT DISTINCT m.id FROM facts, json_each(facts.source_messages) s JOIN messages m ON m.id = s.value
+JOIN memories c ON c.guid = m.session_id
+WHERE facts.persona_id = ? AND m.deleted_at IS NOT NULL AND c.deleted_at IS NULL
+"""
 IS_KNOWN = "deleted_at IS NULL AND dormant = 0"
 """Condition: the fact is neither in the trash nor dormant."""
 
@@ -73,12 +78,29 @@ class FactStore(Store):
         """Return known and dormant facts: when one is stated again, no duplicate may be created beside a dormant one."""
         return await self._facts_where(persona_id, "deleted_at IS NULL")
 
+    @in_transaction
+    def facts_for_learning(self, connection: sqlite3.Connection, persona_id: str) -> list[ExtractedFact]:
+        """Return known and dormant facts without the messages that were deleted from sessions that remain: these are learnt
+        from again when a message is restored, while with a restored session its facts return as they are.
+        """
+        deleted = {UUID(id_) for (id_,) in connection.execute(SELECT_DELETED_SOURCES, (persona_id,))}
+        facts = self._load_where(connection, persona_id, "deleted_at IS NULL")
+        return [
+            fact
+            if deleted.isdisjoint(fact.source_messages)
+            else fact.model_copy(update={"source_messages": [id_ for id_ in fact.source_messages if id_ not in deleted]})
+            for fact in facts
+        ]
+
     async def dormant_facts_of(self, persona_id: str) -> list[ExtractedFact]:
         """Return the facts of which no message is left that states them as they are."""
         return await self._facts_where(persona_id, "deleted_at IS NULL AND dormant = 1")
 
     @in_transaction
     def _facts_where(self, connection: sqlite3.Connection, persona_id: str, condition: str) -> list[ExtractedFact]:
+        return self._load_where(connection, persona_id, condition)
+
+    def _load_where(self, connection: sqlite3.Connection, persona_id: str, condition: str) -> list[ExtractedFact]:
         facts = FACTS.load(connection, f"WHERE persona_id = ? AND {condition} ORDER BY rowid DESC", (persona_id,))
         return sorted(facts, key=lambda fact: fact.last_seen, reverse=True)  # not as text: zones differ
 

@@ -10,7 +10,7 @@ import pytest
 
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.changes import TrashKind
-from lethe_app.domain.chat import ChatSession, Message
+from lethe_app.domain.chat import ChatSession, Message, Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryType
 from tests.services.past_sessions import archive, hold
@@ -178,3 +178,27 @@ async def test_a_day_is_looked_through_for_key_moments_again_after_an_edit(servi
     await services.message_editing.undo_edit(secret)
     assert "Rosalind" in (text := await told(services, session))
     assert "Gwendolyn" not in text
+
+
+async def test_a_fact_said_twice_in_a_conversation_stays_known_until_the_last_line_goes(
+    services: AppServices, says: Callable[..., object]
+):
+    await says(*["“Aye.”"] * 20)
+    session = await services.sessions.new(MIRA)
+    await say(services, session, "My sister Ana lives in Braga.")
+    await say(services, session, FILLER)
+    await say(services, session, "My sister Ana lives in Braga.")
+    await archive(services, session)
+    first, again = [entry.id for entry in await services.sessions.outline(session.guid) if entry.role is Role.USER][::2]
+
+    async def knows() -> bool:
+        await services.archive_queue.finish()
+        return any("Braga" in fact.fact for fact in await services.facts.facts_of(MIRA) if not fact.superseded)
+
+    assert await knows()
+    await services.message_editing.delete(session.guid, first)
+    assert await knows()
+    await services.message_editing.delete(session.guid, again)
+    assert not await knows()
+    await services.session_editing.restore_message(first)
+    assert await knows()
