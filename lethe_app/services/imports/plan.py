@@ -188,6 +188,8 @@ class ImportResult:
     errors: list[FileError] = field(default_factory=list)
     chats: int = 0
     """Number of files with conversations, each of which may have become several sessions."""
+    known_chats: int = 0
+    """Number of files of which all messages were there already."""
     messages: int = 0
 
     def add(self, other: ImportResult) -> None:

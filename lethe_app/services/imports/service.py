@@ -22,6 +22,7 @@ from lethe_app.interchange.images import find_problem, find_suffix
 from lethe_app.interchange.memories import ImportedMemories
 from lethe_app.interchange.transcripts.conversations import Speakers, build_conversations
 from lethe_app.interchange.transcripts.transcript import ChatTranscript
+from lethe_app.services.imports.known_messages import leave_out_known
 from lethe_app.services.imports.plan import ImportItem, ImportPlan, ImportResult, ItemAction, ItemKind
 from lethe_app.services.imports.reader import USER_MACRO, Content, ContentReader, read_plan
 from lethe_app.services.library import Library
@@ -247,19 +248,25 @@ class ImportService:
         return unique_name
 
     async def _import_transcript(self, item: ImportItem, transcript: ChatTranscript, result: ImportResult) -> str:
-        """Store a conversation as archived sessions of the persona of that name, which is created if there is none."""
+        """Store what is new of a conversation as archived sessions of the persona of that name, which is created if there is
+        none.
+        """
         persona_id = await self._find_or_create_persona(item.name, result)
         for member in transcript.members[:MAX_MEMBERS]:
             await self._find_or_create_persona(member, result)
         personas = await self._list_personas()
         speakers = Speakers(persona_id, self._preferences.current.user_persona, personas | {item.name.casefold(): persona_id})
         conversations = await asyncio.to_thread(build_conversations, transcript, speakers, item.file_time)
+        if not item.earlier:  # the user asked for a copy of what this file has brought before
+            known = await self._sessions.texts_of(persona_id)
+            conversations = await asyncio.to_thread(leave_out_known, conversations, known)
         worlds = {world.name: world.unique_name for world in (await self._library.worlds()).values()}
         history = PersonaHistory(conversations=conversations)
         ids = await self._bundles.import_history(persona_id, history, worlds)
         result.sessions += [UUID(ids.new_id(conversation.record.session.guid)) for conversation in conversations]
-        result.chats += 1
-        result.messages += len(transcript.messages)
+        result.chats += bool(conversations)
+        result.known_chats += not conversations
+        result.messages += sum(len(conversation.messages) for conversation in conversations)
         return persona_id
 
     async def _import_memories(self, found: ImportedMemories, result: ImportResult) -> str:

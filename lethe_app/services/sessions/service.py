@@ -62,6 +62,8 @@ class SessionService:
         self.page = self._session_store.page
         """Return full messages by their index in the outline."""
         self.message = self._session_store.message
+        self.texts_of = self._session_store.texts_of
+        """Return role and text of the messages of each of a persona's sessions."""
 
     async def resume(self, persona_id: str) -> ChatSession:
         """Return the newest session, or a new one if there is none."""

@@ -26,7 +26,7 @@ from lethe_app.storage.chats import messages, session_events
 from lethe_app.storage.chats.session_merge import NOTES, WORLDS
 from lethe_app.storage.chats.sessions import load_session
 from lethe_app.storage.database import Store, in_transaction
-from lethe_app.storage.memory.facts import FACTS
+from lethe_app.storage.memory.facts import FACTS, IS_KNOWN
 from lethe_app.storage.memory.memories import MEMORIES, OF_PERSONA
 from lethe_app.storage.row_mapping import RecordTable, parse_record, unreadable_error
 
@@ -41,7 +41,7 @@ SESSIONS = (
 MESSAGES = f"SELECT id FROM messages WHERE deleted_at IS NULL AND session_id IN ({SESSIONS})"
 COUNTS = {
     "memories": f"SELECT count(*) FROM memories WHERE category <> 'chat_session' AND {NOT_DELETED}",
-    "facts": f"SELECT count(*) FROM facts WHERE {NOT_DELETED}",
+    "facts": f"SELECT count(*) FROM facts WHERE persona_id = ? AND {IS_KNOWN}",
     "conversations": f"SELECT count(*) FROM ({SESSIONS})",
     "messages": f"SELECT count(*) FROM ({MESSAGES})",
 }
@@ -70,7 +70,7 @@ class PersonaExport(Store):
         left out. None stands for all sessions.
         """
         memories = MEMORIES.load(connection, f"{OF_PERSONA} AND deleted_at IS NULL ORDER BY rowid", (persona_id,))
-        facts = FACTS.load(connection, f"WHERE {NOT_DELETED} ORDER BY rowid", (persona_id,))
+        facts = FACTS.load(connection, f"WHERE persona_id = ? AND {IS_KNOWN} ORDER BY rowid", (persona_id,))
         tombstones = connection.execute("SELECT digest, messages FROM forgotten_facts WHERE persona_id = ?", (persona_id,))
         forgotten = [ForgottenFact(digest=digest, messages=json.loads(message_ids)) for digest, message_ids in tombstones]
         if sources is None:

@@ -44,6 +44,13 @@ UPDATE app_state SET value = json_remove(value, '$."' || ? || '"')
 WHERE scope = ? AND key = (SELECT persona_id FROM sessions WHERE guid = ?) AND json_valid(value)
 """
 """Statement: look through a day of a session's persona for key moments again."""
+SELECT_TEXTS = """
+SELECT m.session_id, m.role, a.content
+FROM messages m JOIN sessions s ON s.guid = m.session_id JOIN memories c ON c.guid = s.guid
+JOIN alternatives a ON a.message_id = m.id AND a.position = m.shown
+WHERE s.persona_id = ? AND NOT s.is_incognito AND c.deleted_at IS NULL AND m.deleted_at IS NULL AND m.hidden = 0
+ORDER BY c.added, s.guid, m.seq
+"""
 SELECT_RECALLABLE = """
 SELECT guid FROM sessions s JOIN memories m USING (guid)
 WHERE s.persona_id = ? AND m.deleted_at IS NULL AND (m.sticky OR (m.enabled AND m.keywords_main <> '[]'))
@@ -338,6 +345,14 @@ class SessionStore(Store):
     def page(self, connection: sqlite3.Connection, session_id: UUID, start: int, count: int) -> list[Message]:
         """Return messages of the displayed branch by their index in the outline."""
         return messages.load(connection, branches.page_of_message_ids(connection, str(session_id), start, count))
+
+    @in_transaction
+    def texts_of(self, connection: sqlite3.Connection, persona_id: str) -> list[list[tuple[Role, str]]]:
+        """Return role and text of the visible messages of each session of a persona, in order of time."""
+        by_session = dict[str, list[tuple[Role, str]]]()
+        for session, role, text in connection.execute(SELECT_TEXTS, (persona_id,)):
+            by_session.setdefault(session, []).append((Role(role), text))
+        return list(by_session.values())
 
     @in_transaction
     def newest_messages(

@@ -313,6 +313,9 @@ class FileImporter(Controller):
         made = [describe_count(kind, count) for kind, count in counts.items() if count]
         updated = [record.name for record in result.updated]
         sentences = [self.tr("Imported: {things}.").format(things=join_with_and(made))] if made else []
+        if result.known_chats:
+            known = describe_count(ItemKind.CONVERSATION, result.known_chats)
+            sentences.append(self.tr("Already here: {things}.").format(things=known))
         sentences += [
             self.tr("“{name}” is called “{new}” here.").format(name=shorten_text(name, 60), new=shorten_text(new, 60))
             for name, new in list(result.renamed.items())[:MAX_RENAMED]

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import zipfile
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.bundle import WITH_CARD_FIELDS, BundleScope
-from lethe_app.domain.chat import Role
+from lethe_app.domain.chat import ChatSession, Role
+from lethe_app.domain.clock import now
 from lethe_app.domain.import_notes import ImportNote, NoteKind
 from lethe_app.interchange.cards import png
 from lethe_app.services.imports.plan import TEMPLATES, ImportItem, ImportResult, ItemAction, ItemKind, describe_note
 from tests.interchange.external_files import as_bytes, book_entry, chat_file, lost, picture, v2_card, v3_card, world_info
 from tests.interchange.packed import archive
+from tests.services.past_sessions import hold
 from tests.services.turns import MIRA, prompt_of, say
 
 CONTENTS = [ItemKind.WORLD, ItemKind.PERSONA, ItemKind.CONVERSATION, ItemKind.PRESET]
@@ -474,3 +478,58 @@ async def test_what_has_no_counterpart_is_named(services: AppServices, tmp_path:
     assert [error.problem for error in named.errors] == [
         "is a reasoning template of SillyTavern, which has no counterpart in Lethe"
     ]
+
+
+async def export_chat(services: AppServices, session: ChatSession, file: Path) -> Path:
+    await services.card_export.export_conversation(session.guid, file)
+    return file
+
+
+async def read_sessions(services: AppServices) -> list[list[str]]:
+    return [[text for _role, text in said] for said in await services.session_store.texts_of(MIRA)]
+
+
+async def test_conversations_that_are_here_already_are_recognised_whatever_their_file(services: AppServices, tmp_path: Path):
+    lines = ["I sold the boat.", "A pity.", "It was old.", "Still."]
+    session = await hold(services, *lines)
+    file = await export_chat(services, session, tmp_path / "Mira.jsonl")
+    again = await services.imports.run(await services.imports.read_plan([file]))
+    assert (again.sessions, again.chats, again.known_chats) == ([], 0, 1)
+    assert await read_sessions(services) == [lines]
+
+    header, *rows = await asyncio.to_thread(lambda: file.read_text(encoding="utf-8").splitlines())
+    changed = tmp_path / "other" / "chat.jsonl"
+    changed.parent.mkdir()
+    rows = [json.dumps({**json.loads(row), "send_date": ""}) for row in rows[1:]]
+    await asyncio.to_thread(changed.write_text, "\n".join([header, *rows]), encoding="utf-8")
+    assert (await services.imports.run(await services.imports.read_plan([changed]))).known_chats == 1
+    assert await read_sessions(services) == [lines]
+
+
+async def test_of_a_conversation_that_went_on_elsewhere_only_the_new_messages_are_stored(
+    services: AppServices, tmp_path: Path
+):
+    session = await hold(services, "I sold the boat.", "A pity.")
+    await hold(services, "Do you miss it?", "Every day.", session=session, at=now() + timedelta(minutes=9))
+    file = await export_chat(services, session, tmp_path / "Mira.jsonl")
+    messages = await services.sessions.page(session.guid, 0, 9)
+    for message in messages[2:]:
+        await services.message_editing.delete(session.guid, message.id)
+
+    result = await services.imports.run(await services.imports.read_plan([file]))
+
+    assert result.messages == 2
+    assert sorted(await read_sessions(services)) == [["Do you miss it?", "Every day."], ["I sold the boat.", "A pity."]]
+    (new,) = result.sessions
+    assert [message.parent_id is None for message in await services.sessions.page(new, 0, 9)] == [True, False]
+
+
+async def test_a_conversation_in_the_trash_may_be_imported_again(services: AppServices, tmp_path: Path):
+    session = await hold(services, "I sold the boat.", "A pity.")
+    file = await export_chat(services, session, tmp_path / "Mira.jsonl")
+    await services.sessions.delete(session.guid)
+
+    result = await services.imports.run(await services.imports.read_plan([file]))
+
+    assert result.chats == 1
+    assert await read_sessions(services) == [["I sold the boat.", "A pity."]]
