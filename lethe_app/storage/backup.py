@@ -12,6 +12,7 @@ from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import IO
 
 from lethe_app.domain.bundle import BACKUP_SUFFIX, Backup, BackupKind
 from lethe_app.domain.clock import now
@@ -94,16 +95,26 @@ def delete_backup(path: Path) -> None:
             path.unlink(missing_ok=True)
 
 
+class PieceCopier:
+    """Copies files in pieces and reports the fraction of all bytes, after any of which the report may raise to cancel."""
+
+    def __init__(self, total: int, on_progress: Progress) -> None:
+        self._total, self._on_progress, self._done = max(1, total), on_progress, 0
+
+    def copy(self, source: IO[bytes], target: IO[bytes]) -> None:
+        """Copy the rest of `source`."""
+        while piece := source.read(COPIED_BYTES):
+            self._done += target.write(piece)
+            self._on_progress(min(1.0, self._done / self._total))
+
+
 def copy_backup(source: Path, target: Path, on_progress: Progress) -> None:
-    """Copy the file of a backup; `on_progress` may raise to cancel. Raise StorageError; then no file is left."""
-    draft, done = target.with_name(f".{target.name}.partial"), 0
+    """Copy the file of a backup. Raise StorageError; then no file is left."""
+    draft = target.with_name(f".{target.name}.partial")
     with translate_errors(target):
         try:
             with source.open("rb") as original, draft.open("wb") as copy:
-                size = source.stat().st_size
-                while piece := original.read(COPIED_BYTES):
-                    done += copy.write(piece)
-                    on_progress(done / size)
+                PieceCopier(source.stat().st_size, on_progress).copy(original, copy)
             sync_file(draft)
             draft.replace(target)
         finally:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,8 @@ def test_a_backup_is_restored_on_another_computer(
     assert lethe("restore", file, at=elsewhere) == 0
 
     assert "font_size" in (elsewhere / "settings.json").read_text(encoding="utf-8")
+    if sys.platform != "win32":
+        assert {path.stat().st_mode & 0o077 for path in (file, *elsewhere.rglob("*"))} == {0}
     assert (elsewhere / "personas" / "mira-test.json").is_file()
     assert "What was there" not in capsys.readouterr().out
     assert lethe("export", elsewhere / "all.jsonl", "--persona", "mira-test", at=elsewhere) == 0

@@ -107,6 +107,19 @@ async def test_the_oldest_backups_are_deleted_but_not_those_before_migrations(da
     assert [copy.path for copy in kept if copy.pre_migration_version == 1] == [old]
 
 
+async def test_backups_go_on_after_the_clock_was_ahead(database: Database):
+    await add_message(database, "first")
+    ahead = [await back_up(database.path, moment=in_days(365 + day)) for day in range(2)]
+    await add_message(database, "second")
+
+    copy = await back_up(database.path, keep=2)
+
+    assert copy is not None
+    kept = [one.path for one in list_backups(backup_folder(database.path))]
+    assert copy in kept
+    assert len(set(kept) & set(ahead)) == 1
+
+
 async def test_a_damaged_database_is_reported_and_no_backup_is_deleted(path: Path):
     database = await Database.open(path)
     for number in range(60):

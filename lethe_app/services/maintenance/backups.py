@@ -25,6 +25,7 @@ from lethe_app.storage import backup as storage
 from lethe_app.storage.home_backup import restore
 from lethe_app.storage.home_backup.contents import describe_home
 from lethe_app.storage.home_backup.create import back_up_daily, back_up_home
+from lethe_app.storage.home_files import create_files_privately
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -144,6 +145,7 @@ async def restore_backup(paths: Paths, backup: Path, on_progress: ProgressCallba
 async def _run(work: Callable[[CancelToken], T], on_progress: ProgressCallback) -> T:
     """Return the result of `work`, run in a thread; if the caller is cancelled, its token tells it to stop."""
     token = CancelToken(on_progress)
+    create_files_privately()
 
     def run() -> T:
         try:

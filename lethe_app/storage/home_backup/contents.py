@@ -17,7 +17,7 @@ from lethe_app.storage.chats.session_list import PREVIEW_CHARACTERS, shown_title
 from lethe_app.storage.database_header import has_content, sidecar_path
 from lethe_app.storage.error_translation import translate_errors
 from lethe_app.storage.files.json_files import read_model
-from lethe_app.storage.home_backup.files import DATABASE, find_files
+from lethe_app.storage.home_backup.archive import DATABASE, find_files
 from lethe_app.storage.migrations import schema_version
 
 MAX_CONVERSATIONS = 200

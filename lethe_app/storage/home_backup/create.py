@@ -12,14 +12,13 @@ from pathlib import Path
 
 from lethe_app.domain.bundle import BackupContents, BackupKind
 from lethe_app.domain.clock import now
-from lethe_app.errors import StorageError
+from lethe_app.errors import DiskFull, StorageError
 from lethe_app.storage.atomic import delete_temporary_file
 from lethe_app.storage.backup import Progress, backup_folder, backup_path, copy_verified, list_backups, rotate
 from lethe_app.storage.database_header import has_content, sidecar_path
 from lethe_app.storage.error_translation import LOW_DISK_BYTES, disk_full_error, translate_errors
-from lethe_app.storage.home_backup.archive import write_archive
+from lethe_app.storage.home_backup.archive import DATABASE, find_files, write_archive
 from lethe_app.storage.home_backup.contents import describe_home
-from lethe_app.storage.home_backup.files import DATABASE, find_files
 
 log = logging.getLogger(__name__)
 
@@ -67,12 +66,12 @@ def back_up_daily(home: Path, keep: int | None, moment: datetime, stop: threadin
     with translate_errors(database):
         if not _is_due(database, folder, moment) or not _has_memories(database):
             return None
-        folder.mkdir(parents=True, exist_ok=True)
-        if shutil.disk_usage(folder).free < 2 * _size_of(home) + LOW_DISK_BYTES:
-            log.info("No backup today: too little room on the disk that holds %s", folder)
-            return None
     target = backup_path(folder, moment, BackupKind.DAILY)
-    back_up_home(home, target, stop, on_progress, moment=moment)
+    try:
+        back_up_home(home, target, stop, on_progress, moment=moment)
+    except DiskFull:
+        log.info("No backup today: too little room on the disk that holds %s", folder)
+        return None
     rotate(folder, BackupKind.DAILY, keep)
     return target
 

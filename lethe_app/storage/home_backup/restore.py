@@ -23,10 +23,20 @@ from lethe_app.paths import Paths
 from lethe_app.storage.atomic import sync_file, sync_folder, write_atomically
 from lethe_app.storage.backup import Progress, backup_folder, backup_path, passes_integrity_check, rotate
 from lethe_app.storage.database_header import MAGIC, has_content, read_version, sidecar_path
-from lethe_app.storage.error_translation import LOW_DISK_BYTES, damaged_error, disk_full_error, translate_errors
-from lethe_app.storage.home_backup.archive import extract, open_archive, unreadable_backup_error
+from lethe_app.storage.error_translation import damaged_error, translate_errors
+from lethe_app.storage.home_backup.archive import (
+    DATABASE,
+    DATABASE_ITEMS,
+    FILE_ITEMS,
+    SETTINGS,
+    extract,
+    find_files,
+    keep_secrets,
+    open_archive,
+    place_files,
+    unreadable_backup_error,
+)
 from lethe_app.storage.home_backup.contents import describe_database, describe_home
-from lethe_app.storage.home_backup.files import DATABASE, DATABASE_ITEMS, FILE_ITEMS, SETTINGS, find_files, keep_secrets
 from lethe_app.storage.lock import HomeLock
 from lethe_app.storage.migrations import MIGRATIONS
 
@@ -110,26 +120,18 @@ def _is_database(backup: Path) -> bool:
 
 def _extract(backup: Path, folder: Path, on_progress: Progress) -> tuple[str, ...]:
     """Extract a backup of any form into `folder` and return the items of the data folder that it replaces."""
-    if backup.is_dir():
-        files = {name: backup / name for name in DATABASE_ITEMS if (backup / name).exists()} | dict(find_files(backup))
-        if not files:
-            raise unreadable_backup_error(backup)
-        _copy(files, folder)
-    elif _is_database(backup):
-        _copy({DATABASE: backup}, folder)
-        return DATABASE_ITEMS
-    else:
+    is_database = not backup.is_dir() and _is_database(backup)
+    if not is_database and not backup.is_dir():
         extract(backup, folder, on_progress)
-    return (*DATABASE_ITEMS, *FILE_ITEMS) if (folder / DATABASE).exists() else FILE_ITEMS
-
-
-def _copy(files: dict[str, Path], folder: Path) -> None:
-    if sum(path.stat().st_size for path in files.values()) + LOW_DISK_BYTES > shutil.disk_usage(folder).free:
-        raise disk_full_error(folder)
-    with translate_errors(folder):
-        for name, path in files.items():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(path, folder / name)
+    else:
+        parts = {name: backup / name for name in DATABASE_ITEMS if (backup / name).exists()} | dict(find_files(backup))
+        files = {DATABASE: backup} if is_database else parts
+        sources = [(name, path.stat().st_size, lambda path=path: path.open("rb")) for name, path in files.items()]
+        place_files(sources, folder, on_progress)
+    if next(folder.iterdir(), None) is None:
+        raise unreadable_backup_error(backup)
+    files_replaced = () if is_database else FILE_ITEMS
+    return (*DATABASE_ITEMS, *files_replaced) if (folder / DATABASE).exists() else files_replaced
 
 
 def _check_database(backup: Path, database: Path, stop: threading.Event) -> None:

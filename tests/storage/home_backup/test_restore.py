@@ -192,6 +192,20 @@ def test_the_contents_of_an_old_database_are_read(version: int, tmp_path: Path):
     assert (contents.schema_version, contents.counts["conversations"], contents.conversations) == (version, 0, [])
 
 
+@pytest.mark.parametrize("version", [1, 8, 15])
+async def test_a_database_of_an_earlier_version_is_restored_and_opens(version: int, paths: Paths, tmp_path: Path):
+    old = tmp_path / "lethe-20250501T120000000000Z.sqlite3"
+    with closing(sqlite3.connect(old, isolation_level=None)) as connection:
+        migrate(connection, MIGRATIONS[:version])
+
+    restore_backup(paths, old)
+
+    database = await Database.open(paths.database)
+    assert await SessionStore(database).sessions() == []
+    await database.close()
+    assert {one.kind for one in list_backups(paths.home / "backups")} == {BackupKind.REPLACED, BackupKind.MIGRATION}
+
+
 @pytest.mark.parametrize("damage", ["empty", "missing", "text", "cut"])
 async def test_a_home_with_a_damaged_database_is_restored_and_the_damaged_one_kept(paths: Paths, backup: Path, damage: str):
     content = {"empty": b"", "text": b"not a database", "cut": paths.database.read_bytes()[:5000]}.get(damage)
