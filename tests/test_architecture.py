@@ -110,7 +110,7 @@ BUDGET: dict[str, tuple[int, int, int]] = {
     "ui": (27922, 3320, 380),
     "services": (15180, 1605, 284),
     "brain": (8672, 885, 152),
-    "storage": (4992, 573, 60),
+    "storage": (4967, 573, 60),
     "llm": (3687, 412, 70),
     "interchange": (2624, 251, 16),
     "retrieval": (2464, 240, 40),
