@@ -18,6 +18,7 @@ from lethe_app.domain.persona import Persona
 from lethe_app.domain.tools import PermissionAnswer
 from lethe_app.errors import FileError, LetheError
 from lethe_app.services.events import (
+    MemoriesForgotten,
     ModelLoading,
     ModelState,
     ReplyFinished,
@@ -221,6 +222,8 @@ class TerminalChat:
                     print(event.text, end="", flush=True)
                 elif isinstance(event, ToolPermissionRequested):
                     event.decide(PermissionAnswer.NOT_NOW if self._as_json else await ask_permission(event, self._lines))
+                elif isinstance(event, MemoriesForgotten) and not self._as_json:
+                    print(f"[forgotten: {event.what}]", flush=True)
                 elif isinstance(event, ToolUsed) and not self._as_json:
                     print(f"[{event.result.shown}]", flush=True)
                 elif isinstance(event, ReplyFinished):

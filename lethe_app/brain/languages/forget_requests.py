@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from functools import cache
+from functools import cache, cached_property
 
 from lethe_app.brain.text.clauses import extract_clauses
 from lethe_app.brain.text.fingerprint import compute_fingerprint, content_words
@@ -62,8 +62,19 @@ class ForgetRequest:
 
     def is_said_by(self, text: str) -> bool:
         """Return whether a sentence says what is to be forgotten, or one of its clauses."""
+        return any(self._is_said(each, text) for each in self._statements)
+
+    @cached_property
+    def _statements(self) -> Sequence[str]:
+        """The clauses of what is to be forgotten, each of which is a statement of its own."""
         clauses = extract_clauses(self.what) if self.language == "en" else []
-        return any(self._is_said(each, text) for each in (clauses if len(clauses) > 1 else [self.what]))
+        return clauses if len(clauses) > 1 else [self.what]
+
+    def is_named_in(self, text: str) -> bool:
+        """Return whether a text has any word of what is to be forgotten, as a reply to the request may."""
+        if SPACELESS.search(self.what):
+            return len(set(normalized_words(self.what)) & set(normalized_words(text))) > 1
+        return not self._words(self.what).isdisjoint(self._words(text))
 
     def _is_said(self, what: str, text: str) -> bool:
         """Return whether a sentence has all content words of a statement, and the same negation."""
@@ -71,7 +82,9 @@ class ForgetRequest:
             pairs = set(normalized_words(what))
             return len(pairs & set(normalized_words(text))) >= MIN_PAIR_SHARE * len(pairs)
         wanted, said = self._words(what), self._words(text)
-        if not wanted or compute_fingerprint(what).is_negated != compute_fingerprint(text).is_negated:
+        if not wanted or wanted.isdisjoint(said):
+            return False
+        if compute_fingerprint(what).is_negated != compute_fingerprint(text).is_negated:
             return False
         if _FIRST_PERSON.match(what) and (other := _relation_subject().match(text)) and fold(other["who"]) not in fold(what):
             return False  # “I'm pregnant” is not said by “My sister is pregnant”

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
 
 from lethe_app.brain.languages.forget_requests import ForgetKind, ForgetRequest, find_forget_request
 from lethe_app.brain.reading.pieces import DialoguePiece, SentenceMeaning
@@ -38,13 +39,20 @@ def apply_requests(pieces: Sequence[DialoguePiece], previous_pieces: Sequence[Di
 
 
 def withdraw_statements(lines: Sequence[Utterance], pieces: Sequence[Sequence[DialoguePiece]]) -> None:
-    """Drop the sentences before a request, of any speaker, which say what it wants forgotten."""
+    """Drop the sentences before a request, of any speaker, which say what it wants forgotten, and those of the reply to it that
+    name it.
+    """
     for index, (line, line_pieces) in enumerate(zip(lines, pieces, strict=True)):
         requests = [each for piece in line_pieces for each in piece.requests if each.kind is not ForgetKind.EVERYTHING]
         for request in requests if line.role is Role.USER else ():
-            for piece in (each for earlier in pieces[: index + 1] for each in earlier):
+            before = pieces[: index + 1] if request.kind is not ForgetKind.OWN_LINE else ()
+            for piece in chain(*before):
                 if not piece.requests and piece.meaning is not SentenceMeaning.IN_CHARACTER and request.is_said_by(piece.text):
                     piece.withdraw(*split_statement(piece.text, request))
+            is_answered = index + 1 < len(lines) and lines[index + 1].role is Role.ASSISTANT
+            for piece in pieces[index + 1] if is_answered else ():
+                if request.is_named_in(piece.text):
+                    piece.withdraw(piece.text)
 
 
 def split_statement(sentence: str, request: ForgetRequest) -> tuple[str, str]:

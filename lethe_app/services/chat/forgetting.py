@@ -37,6 +37,8 @@ from lethe_app.storage.index.full_text import MAX_PASSAGE_NUMBER, FullTextSearch
 from lethe_app.storage.key_value import SessionState
 from lethe_app.storage.memory.facts import FactStore
 
+SAID_ANYWHERE = frozenset({ForgetKind.STATEMENT, ForgetKind.LINE_BEFORE})
+"""Kinds of requests that are about all conversations; one about its own line concerns that line alone."""
 MAX_LINES = 400
 """Messages before a request in which the line that it points at, and lines that say the same, are looked for."""
 
@@ -57,7 +59,9 @@ class Forgetting:
         self._session_store, self._facts, self._memory_cache = session_store, facts, memory_cache
         self._archive_queue, self._stable_prefixes, self._cache_state = archive_queue, stable_prefixes, cache_state
         self._lines, self._search, self._fact_store = WithdrawnLines(database), FullTextSearch(database), FactStore(database)
-        self._states, self._receipts = SessionState(database), Receipts(database)
+        self._states, self._receipts, self._scrub = SessionState(database), Receipts(database), database.scrub
+        self.requests: dict[UUID, tuple[MemoriesForgotten, Sequence[ForgetRequest]]] = {}
+        """What was forgotten since the start of the program, by the message that asked for it."""
 
     async def follow_request(
         self, session: ChatSession, personas: Collection[str], message: Message
@@ -70,6 +74,7 @@ class Forgetting:
         if not requests or lines[-1].id != message.id:
             return None
         forgotten = MemoriesForgotten(message.id, session.guid, requests[0].what)
+        self.requests[message.id] = (forgotten, requests)
         await self._withdraw(forgotten, {} if session.is_incognito else parts)
         for persona_id in personas:
             known = await self._fact_store.undeleted_facts_of(persona_id)
@@ -77,10 +82,16 @@ class Forgetting:
             if not chosen and not vague and requests[0].kind is ForgetKind.STATEMENT:
                 vague = await self._facts.find_similar(persona_id, requests[0].what)
             forgotten.candidates[persona_id] = [fact for fact in vague if not fact.superseded]
-            await self._forget(
-                forgotten, persona_id, chosen, [one for one in requests if one.kind is not ForgetKind.EVERYTHING]
-            )
+            await self._forget(forgotten, persona_id, chosen, [one for one in requests if one.kind in SAID_ANYWHERE])
         return forgotten
+
+    async def follow_reply(self, request: UUID, reply: Message) -> None:
+        """Withdraw the sentences of a reply to a request that name what was forgotten, as “I'll forget that you …” does."""
+        forgotten, requests = self.requests[request]
+        named = [sentence for sentence in split_sentences(reply.content) if any(one.is_named_in(sentence) for one in requests)]
+        parts = named if requests[0].kind is not ForgetKind.EVERYTHING else []
+        if parts and not (await self._session_store.session(reply.session_id)).is_incognito:
+            await self._withdraw(forgotten, {reply.id: parts})
 
     async def forget_chosen(self, forgotten: MemoriesForgotten, guids: Collection[UUID]) -> None:
         """Forget those of the candidates that the user has chosen."""
@@ -95,14 +106,16 @@ class Forgetting:
             await self._memory_cache.restore(persona_id, guids)
         for session_id, notes in forgotten.notes.items():
             await self._states.set(session_id, SESSION_NOTES, notes)
-        await self._follow(sessions)
+        await self._follow(sessions, forgotten.facts)
 
     async def erase(self, forgotten: MemoriesForgotten) -> None:
         """Erase all that was forgotten by a message for good, with the words of the message itself."""
         facts = [fact.guid for facts in forgotten.facts.values() for fact in facts]
         memories = [guid for guids in forgotten.memories.values() for guid in guids]
-        await self._follow(await self._lines.erase(forgotten.request, facts, memories, remove_withdrawn))
+        sessions = await self._lines.erase(forgotten.request, facts, memories, remove_withdrawn)
+        await self._follow(sessions, forgotten.facts)
         await self._cache_state.clear()
+        await self._scrub()
 
     async def _forget(
         self, forgotten: MemoriesForgotten, persona_id: str, chosen: Sequence[ExtractedFact], requests: Sequence[ForgetRequest]
@@ -139,10 +152,10 @@ class Forgetting:
                 return hit.kind == "message" and any(map(request.is_said_by, split_sentences(hit.text)))
 
             word = max(WORD.findall(fold(request.what)), key=len, default="")
-            hits, _below = (
-                await self._search.search_passages(f'"{word}"', persona_id, MAX_PASSAGE_NUMBER, is_said) if word else ([], 0)
-            )
-            found |= {UUID(hit.origin) for hit in hits}
+            below = MAX_PASSAGE_NUMBER if word else 0
+            while below:
+                hits, below = await self._search.search_passages(f'"{word}"', persona_id, below, is_said)
+                found |= {UUID(hit.origin) for hit in hits}
         return found
 
     async def _withdraw(self, forgotten: MemoriesForgotten, lines: Mapping[UUID, Sequence[str]]) -> None:
@@ -162,14 +175,16 @@ class Forgetting:
                 await self._states.set(session_id, SESSION_NOTES, kept)
         await self._follow(sessions)
 
-    async def _follow(self, sessions: Collection[UUID]) -> None:
+    async def _follow(self, sessions: Collection[UUID], personas: Iterable[str] = ()) -> None:
         """Have everything made again that contains lines of sessions: prompts, summaries and saved states."""
+        owners = set(personas)
         for session_id in sessions:
-            persona_id = (await self._session_store.session(session_id)).persona_id
-            self._cache_state.forget_persona(persona_id)
+            owners.add((await self._session_store.session(session_id)).persona_id)
             await self._stable_prefixes.drop(session_id)
-            await self._receipts.delete_prompts(persona_id)
             await self._archive_queue.follow_changed_lines(session_id)
+        for persona_id in owners:
+            self._cache_state.forget_persona(persona_id)
+            await self._receipts.delete_prompts(persona_id)
             await self._facts.renew(persona_id)
 
 
@@ -184,9 +199,9 @@ def _choose_facts(
         found = [
             fact
             for fact in known
-            if request.is_said_by(fact.fact)
+            if (request.kind is not ForgetKind.OWN_LINE and request.is_said_by(fact.fact))
             or any(part in parts and _is_stated(fact, parts[part]) for part in fact.source_messages)
-            or any(_is_value(fact, statement) for statement in statements)
+            or (request.kind in SAID_ANYWHERE and any(_is_value(fact, statement) for statement in statements))
         ]
         if request.kind is ForgetKind.EVERYTHING:
             topic = [fact for fact in known if request.is_about_user or fact.kind is request.fact_kind]

@@ -35,6 +35,11 @@ SELECT DISTINCT m.id FROM facts, json_each(facts.source_messages) s JOIN message
 JOIN memories c ON c.guid = m.session_id
 WHERE facts.persona_id = ? AND m.deleted_at IS NOT NULL AND c.deleted_at IS NULL
 """
+RESTORE_LINES = """
+UPDATE messages SET withdrawn = '{}' WHERE id IN (SELECT m.value FROM facts f, json_each(f.source_messages) m WHERE f.guid = ?)
+AND (SELECT count(DISTINCT w.value) FROM json_each(withdrawn) w WHERE w.value <> messages.id) = 1
+"""
+"""Statement: messages that state a fact, of which nothing else was withdrawn, are read again."""
 IS_KNOWN = "deleted_at IS NULL AND dormant = 0"
 """Condition: the fact is neither in the trash nor dormant."""
 
@@ -146,8 +151,9 @@ class FactStore(Store):
 
     @in_transaction
     def restore_fact(self, connection: sqlite3.Connection, persona_id: str, guid: UUID, digest: str) -> None:
-        """Restore a fact from the trash and delete its tombstone."""
+        """Restore a fact from the trash and delete its tombstone; the lines that were withdrawn with it are read again."""
         connection.execute("UPDATE facts SET deleted_at = NULL WHERE guid = ? AND persona_id = ?", (str(guid), persona_id))
+        connection.execute(RESTORE_LINES, (str(guid),))
         connection.execute("DELETE FROM forgotten_facts WHERE persona_id = ? AND digest = ?", (persona_id, digest))
 
     @in_transaction

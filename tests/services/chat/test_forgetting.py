@@ -7,7 +7,9 @@ from collections.abc import Callable
 import pytest
 
 from lethe_app.composition.app_services import AppServices
-from lethe_app.domain.chat import ChatSession, SessionPart
+from lethe_app.domain.chat import Alternative, ChatSession, Message, Role, SessionPart
+from lethe_app.domain.clock import now
+from lethe_app.domain.facts import ExtractedFact
 from lethe_app.services.events import MemoriesForgotten
 from tests.services.past_sessions import archive
 from tests.services.turns import MIRA, say
@@ -179,3 +181,69 @@ async def test_an_archived_summary_is_made_again_without_it(services: AppService
     parts = await services.archive_queue.parts(past.guid)
     assert SessionPart.SUMMARY in parts
     assert "carpenter" in (await services.sessions.open(past.guid)).content
+
+
+async def test_the_reply_that_says_what_it_forgets_is_withdrawn_too(services: AppServices, says: Callable[..., object]):
+    await says("Aye.", "I will forget that you live in Kraków, Tomas. How is the weather?")
+    session = await services.sessions.new(MIRA)
+    await say(services, session, "I have a brother called Aleks, who plays the cello.")
+    await request(services, session, "Forget that I live in Kraków.")
+    await archive(services, session)
+    text = await told(services)
+    assert "Kraków" not in text
+    assert "weather" in text
+
+
+async def test_an_off_the_record_line_leaves_what_was_known_before(services: AppServices, session: ChatSession):
+    await say(services, session, "I work as a carpenter. This stays off the record.")
+    assert len(await known(services)) == 2
+
+
+async def test_every_line_that_says_so_is_withdrawn_however_many(services: AppServices, session: ChatSession):
+    moment = now()
+    lines = [
+        Message(
+            session_id=session.guid,
+            role=Role.USER,
+            speaker_name="Tomas",
+            time=moment,
+            alternatives=[Alternative(content=f"I live in Kraków, house {n}.")],
+        )
+        for n in range(90)
+    ]
+    await services.session_store.add_messages(lines)
+    await services.indexing.index_all_pending()
+    other = await services.sessions.new(MIRA)
+    await say(services, other, "Forget that I live in Kraków.")
+    assert "Kraków" not in await told(services)
+
+
+async def test_every_persona_of_a_group_forgets(services: AppServices, past: ChatSession):
+    await services.fact_store.save_facts("guest", ExtractedFact(fact="Tomas lives in Kraków.", subject="Tomas"))
+    session = await services.sessions.new(MIRA)
+    await services.sessions.set_guests(session.guid, ["guest"])
+    forgetting = services.forgetting
+    asked = [Alternative(content="Forget that I live in Kraków.")]
+    message = Message(session_id=session.guid, role=Role.USER, speaker_name="Tomas", alternatives=asked)
+    message = await services.session_store.add_message(message)
+    await forgetting.follow_request(session, [MIRA, "guest"], message)
+    assert await services.facts.facts_of("guest") == []
+    assert await known(services) == ["Tomas works as a carpenter."]
+
+
+async def test_a_fact_restored_from_the_trash_is_read_again_in_its_lines(
+    services: AppServices, past: ChatSession, session: ChatSession
+):
+    forgotten = await request(services, session, "Forget that I live in Kraków.")
+    await services.facts.restore(forgotten.facts[MIRA][0].guid)
+    await services.archive_queue.update(past.guid)
+    assert await known(services) == ["Tomas lives in Kraków.", "Tomas works as a carpenter."]
+
+
+async def test_what_was_never_known_is_not_learnt_from_the_request(services: AppServices, session: ChatSession):
+    forgotten = await request(services, session, "Forget that I was in prison.")
+    assert not forgotten.facts[MIRA]
+    assert not forgotten.lines
+    await say(services, session, "My brother Aleks plays the cello.")
+    await archive(services, session)
+    assert "prison" not in await told(services)
