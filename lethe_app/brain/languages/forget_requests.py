@@ -24,6 +24,7 @@ MIN_COMMON_LETTERS = 4
 MAX_WORDS_BESIDE_NUMBER = 3
 """Content words that a sentence may have besides a bare number to say the same, as “Ben is 34 years old.”"""
 _TABLE = "forgetting"
+_NAMED = re.compile(r"<([A-Z_]+)>")
 _FIRST_PERSON = re.compile(r"(?:i|we)\b", re.IGNORECASE)
 
 
@@ -52,7 +53,7 @@ class ForgetRequest:
     @property
     def is_about_user(self) -> bool:
         """Return whether all about the user is to be forgotten."""
-        return bool(_topic_pattern("subjects", "user", self.language).fullmatch(self.what))
+        return not self.what or bool(_topic_pattern("subjects", "user", self.language).fullmatch(self.what))
 
     @property
     def fact_kind(self) -> FactKind | None:
@@ -149,8 +150,9 @@ def _patterns(language: str) -> Sequence[tuple[ForgetKind, re.Pattern[str]]]:
 
 
 def _expand(entry: str, table: Mapping[str, str]) -> str:
-    """Return a pattern with the subjects of statements, in which what ends it may be left over for the closing."""
-    return entry.replace("<SUBJECT>", table.get("subject", "")).replace(".+)", ".+?)").replace(".*)", ".*?)")
+    """Return a pattern with those that it names, in which what is to be forgotten leaves its end to the closing."""
+    named = _NAMED.sub(lambda name: f"(?:{_expand(table[name[1].lower()], table)})", entry)
+    return named.replace(".+)", ".+?)").replace(".*)", ".*?)")
 
 
 @cache

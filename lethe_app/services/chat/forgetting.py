@@ -82,7 +82,9 @@ class Forgetting:
             if not chosen and not vague and requests[0].kind is ForgetKind.STATEMENT:
                 vague = await self._facts.find_similar(persona_id, requests[0].what)
             forgotten.candidates[persona_id] = [fact for fact in vague if not fact.superseded]
-            await self._forget(forgotten, persona_id, chosen, [one for one in requests if one.kind in SAID_ANYWHERE])
+            is_chosen_later = any(forgotten.candidates.values())
+            said = [one for one in requests if one.kind in SAID_ANYWHERE or (_has_lines(one) and not is_chosen_later)]
+            await self._forget(forgotten, persona_id, chosen, said)
         return forgotten
 
     async def follow_reply(self, request: UUID, reply: Message) -> None:
@@ -94,9 +96,10 @@ class Forgetting:
             await self._withdraw(forgotten, {reply.id: parts})
 
     async def forget_chosen(self, forgotten: MemoriesForgotten, guids: Collection[UUID]) -> None:
-        """Forget those of the candidates that the user has chosen."""
+        """Forget those of the candidates that the user has chosen, with the lines that name their subject."""
+        said = [one for one in self.requests[forgotten.request][1] if _has_lines(one)]
         for persona_id, candidates in forgotten.candidates.items():
-            await self._forget(forgotten, persona_id, [fact for fact in candidates if fact.guid in guids], ())
+            await self._forget(forgotten, persona_id, [fact for fact in candidates if fact.guid in guids], said)
 
     async def undo(self, forgotten: MemoriesForgotten) -> None:
         """Bring back all that was forgotten by a message."""
@@ -186,6 +189,11 @@ class Forgetting:
             self._cache_state.forget_persona(persona_id)
             await self._receipts.delete_prompts(persona_id)
             await self._facts.renew(persona_id)
+
+
+def _has_lines(request: ForgetRequest) -> bool:
+    """Return whether the lines that name a subject are forgotten with the facts about it: any but the user."""
+    return request.kind is ForgetKind.EVERYTHING and not request.is_about_user
 
 
 def _choose_facts(

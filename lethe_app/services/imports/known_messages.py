@@ -15,9 +15,7 @@ _MIN_BEGINNING = 2
 """Messages that a conversation must share with a known one to be its continuation; many have the same greeting."""
 
 
-def leave_out_known(
-    conversations: Iterable[BundledConversation], known: Sequence[Sequence[Said]]
-) -> list[BundledConversation]:
+def leave_out_known(conversations: Iterable[BundledConversation], known: Sequence[Sequence[Said]]) -> list[BundledConversation]:
     """Return the conversations without those that `known` ones contain, in order of time, and without the beginning of one that
     goes on where a known one ended.
     """

@@ -10,10 +10,15 @@ from lethe_app.domain.facts import FactKind
 LINE, OWN, STATEMENT, EVERYTHING = ForgetKind
 REQUESTS = {
     LINE: """
-        Forget that. | No, please forget that. | Could you please forget that? | Delete that from your memory. | Scratch that.
-        Strike that from the record. | Ok, erase that. | Don't save this. | Please forget what I said. | Ignore my last message.
+        Forget that. | No, please forget that. | Could you please forget that? | Delete that from your memory.
+        Scratch that.
+        Strike that from the record. | Ok, erase that. | Don't save this. | Please forget what I said.
+        Ignore my last message.
         Forget I said anything. | Forget that I said that. | Pretend I never said that. | Lena, forget that.
         Don't remember that.
+        Please just forget that, okay? | Don't keep that in mind. | No need to remember that.
+        Please don't store what I just said. | I'd prefer if you forgot that. | Strike that last part.
+        Forget that if you can.
         Remove that from your notes, please. | Wipe it from your memory. | Let's just forget that.
         Vergiss das. | Vergiss das bitte wieder. | Kannst du das bitte vergessen? | Lösch das aus deinem Gedächtnis.
         Merk dir das nicht.
@@ -31,9 +36,14 @@ REQUESTS = {
     STATEMENT: """
         Forget that I live in Kraków. | Please forget what I told you about being pregnant.
         Can you forget that I live in Kraków?
-        Please do not remember that I have HIV. | Lena, please forget that Ana lives in Braga. | Forget I live in Kraków.
-        I want you to forget that I am gay. | Erase my sister's number from your memory. | Forget where I live.
+        Please do not remember that I have HIV. | Lena, please forget that Ana lives in Braga.
+        Forget I live in Kraków.
+        I want you to forget that I am gay. | Erase my brother's letter from your memory. | Forget where I live.
         Disregard what I said re Amazon.
+        You don't need to remember that I have diabetes. | Would you mind forgetting that I have a son?
+        Forget I told you about my divorce.
+        Erase from your memory that I live in Berlin. | Let's pretend I never told you that I smoke.
+        Forget that John and I broke up.
         Forget the fact that I work at Tesco. | Forget the bit about my sister. | Never store that I smoke.
         Forget that the doctor found it.
         Vergiss, dass ich in Krakau wohne. | Vergiss, was ich dir über meine Schwester erzählt habe.
@@ -44,26 +54,38 @@ REQUESTS = {
         私がクラクフに住んでいることを忘れてください。 | 请忘记我住在克拉科夫。
     """,
     EVERYTHING: """
-        Forget everything about me. | Forget everything you know about my job, please. | Please forget all I told you about Ana.
+        Forget everything about me. | Forget everything you know about my job, please.
+        Please forget all I told you about Ana.
+        Forget everything. | Please forget everything I've ever told you. | Delete all my data.
+        Forget my sister's name.
         Delete all facts about my family. | Vergiss alles über mich. | Vergiss alles, was du über meine Arbeit weißt.
         Oublie tout ce que tu sais sur moi. | Olvida todo lo que sabes de mí. | Забудь всё обо мне.
     """,
 }
 NO_REQUESTS = """
-    Forget that movie, let's talk about something else. | Ignore that if you are busy. | Don't forget that I live in Kraków.
+    Forget that movie, let's talk about something else. | Ignore that if you are busy.
+    Don't forget that I live in Kraków.
     I'll never forget that day. | Never forget that I love you. | I forgot that I live in Kraków.
     Did you forget that I live in Kraków?
     How could you forget that? | Forget about it. | Forget about Ana. | Oh, forget it. | Forget it, I'll do it myself.
     Delete that file.
     She forgets that I live in Kraków. | She said forget that I live here. | I don't remember that.
     I don't remember that I lived there.
-    Do you remember that I live in Kraków? | Remember that I live in Kraków. | You can forget that. | Let's forget that for now.
-    I wish I could forget that. | It's hard to forget that I failed. | Don't forget that. | You forgot that. | Forget that one.
+    Do you remember that I live in Kraków? | Remember that I live in Kraków. | You can forget that.
+    Let's forget that for now.
+    I wish I could forget that. | It's hard to forget that I failed. | Don't forget that. | You forgot that.
+    Forget that one.
     I told her to forget that. | Forget that idea. | The band went off the record label. | My dad broke the record.
     Forget that you are an AI.
-    Vergiss das Buch. | Vergiss es. | Vergiss nicht, dass ich in Krakau wohne. | Hast du vergessen, dass ich in Krakau wohne?
+    I want to forget that I was fired. | You must not forget that I am allergic to nuts. | Don't you ever forget that.
+    Never mind that. | I take it back!! | You didn't hear that.
+    You don't remember that I live in Kraków. | Forgot that I live in Kraków. | Forget that for a moment.
+    Scratch that idea.
+    Vergiss das Buch. | Vergiss es. | Vergiss nicht, dass ich in Krakau wohne.
+    Hast du vergessen, dass ich in Krakau wohne?
     Ich habe vergessen, dass ich einen Termin habe. | Merk dir, dass ich rauche. | N'oublie pas que j'habite à Cracovie.
-    J'ai oublié que c'était lundi. | No olvides que vivo en Cracovia. | Non dimenticare che vivo a Cracovia. | Vergeet dat boek.
+    J'ai oublié que c'était lundi. | No olvides que vivo en Cracovia. | Non dimenticare che vivo a Cracovia.
+    Vergeet dat boek.
     Não esqueças que moro em Cracóvia. | Vergeet niet dat ik in Krakau woon. | Nie zapomnij, że mieszkam w Krakowie.
     Не забудь, что я живу в Кракове. | 忘れないでね、私はクラクフに住んでいる。 | 别忘了我住在克拉科夫。
 """

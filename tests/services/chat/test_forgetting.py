@@ -122,6 +122,7 @@ async def test_erasing_leaves_no_word_of_it(services: AppServices, past: ChatSes
         (("I am pregnant. This stays off the record.",), ""),
         (("I am pregnant and play the cello.", "Forget that I'm pregnant."), "Tomas plays the cello."),
         (("Forget that I live in Gdańsk.",), ""),
+        (("I am pregnant.", "Forget everything I told you about being pregnant."), ""),
         (("Forget that movie, it was bad.",), ""),
         (("Ignore that if you are busy.",), ""),
     ],

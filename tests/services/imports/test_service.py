@@ -506,9 +506,7 @@ async def test_conversations_that_are_here_already_are_recognised_whatever_their
     assert await read_sessions(services) == [lines]
 
 
-async def test_of_a_conversation_that_went_on_elsewhere_only_the_new_messages_are_stored(
-    services: AppServices, tmp_path: Path
-):
+async def test_of_a_conversation_that_went_on_elsewhere_only_the_new_messages_are_stored(services: AppServices, tmp_path: Path):
     session = await hold(services, "I sold the boat.", "A pity.")
     await hold(services, "Do you miss it?", "Every day.", session=session, at=now() + timedelta(minutes=9))
     file = await export_chat(services, session, tmp_path / "Mira.jsonl")
