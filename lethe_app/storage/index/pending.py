@@ -99,21 +99,26 @@ class PendingIndex(Store):
 
     @in_transaction
     def queue_all(self, connection: sqlite3.Connection) -> None:
-        """Queue all records and rebuild the word index, after passages were found to be damaged.
+        """Queue all records and rebuild the word index, after passages were found to be damaged."""
+        queue_all(connection)
 
-        Passages whose origin no longer exists are queued too and thereby deleted, including those of World Info files.
-        """
-        for kind, source in (
-            ("message", "SELECT id FROM messages"),
-            ("session", "SELECT guid FROM sessions"),
-            ("memory", "SELECT guid FROM memories WHERE category <> 'chat_session'"),
-            ("fact", "SELECT guid FROM facts"),
-            ("document", "SELECT id FROM document_chunks"),
-        ):
-            query = f"INSERT INTO passage_debts (kind, id) SELECT '{kind}', * FROM ({source})"
-            connection.execute(query)
-        connection.execute(_QUEUE_ORPHANS)
-        connection.execute("INSERT INTO passage_words (passage_words) VALUES ('rebuild')")
+
+def queue_all(connection: sqlite3.Connection) -> None:
+    """Queue all records and rebuild the word index, inside a transaction.
+
+    Passages whose origin no longer exists are queued too and thereby deleted, including those of World Info files.
+    """
+    for kind, source in (
+        ("message", "SELECT id FROM messages"),
+        ("session", "SELECT guid FROM sessions"),
+        ("memory", "SELECT guid FROM memories WHERE category <> 'chat_session'"),
+        ("fact", "SELECT guid FROM facts"),
+        ("document", "SELECT id FROM document_chunks"),
+    ):
+        query = f"INSERT INTO passage_debts (kind, id) SELECT '{kind}', * FROM ({source})"
+        connection.execute(query)
+    connection.execute(_QUEUE_ORPHANS)
+    connection.execute("INSERT INTO passage_words (passage_words) VALUES ('rebuild')")
 
 
 def _pending_message(row: tuple[str, str, str, str, str, str, int, str, int, str]) -> PendingMessage:

@@ -1,0 +1,84 @@
+"""Relations between the rows of a salvaged database: what lost its parent gets a new one, or goes as well."""
+
+from __future__ import annotations
+
+import sqlite3
+from uuid import UUID
+
+from lethe_app.domain.chat import ChatSession
+from lethe_app.domain.clock import now
+from lethe_app.storage.chats.session_row import update_session_row
+from lethe_app.storage.row_mapping import column_values, insert
+
+RECOVERED = "Recovered conversation"
+"""Title of a conversation of which only the messages were saved."""
+ORPHANED_SESSIONS = """
+SELECT m.session_id, coalesce((SELECT persona_id FROM sessions WHERE guid = m.session_id),
+    (SELECT persona_id FROM memories WHERE guid = m.session_id), max(CASE m.role WHEN 'assistant' THEN m.speaker END), '')
+FROM messages m WHERE m.session_id NOT IN (SELECT guid FROM sessions JOIN memories USING (guid)) GROUP BY m.session_id
+"""
+MISSING_MESSAGES = """
+SELECT CASE m.name WHEN '' THEN s.persona_id ELSE m.name END,
+    (SELECT count(*) FROM messages t WHERE t.session_id = s.guid AND t.deleted_at IS NULL AND t.hidden = 0
+        AND EXISTS (SELECT 1 FROM alternatives WHERE message_id = t.id)),
+    s.message_count
+FROM sessions s JOIN memories m USING (guid) WHERE m.deleted_at IS NULL
+"""
+# A message whose parent is lost follows the one before it.
+MEND_PARENTS = """
+UPDATE messages SET parent_id = (SELECT id FROM messages b WHERE b.session_id = messages.session_id AND b.seq < messages.seq
+    ORDER BY b.seq DESC LIMIT 1)
+WHERE parent_id IS NOT NULL AND parent_id NOT IN (SELECT id FROM messages)
+"""
+MEND_TIPS = """
+UPDATE sessions SET tip_id = (SELECT id FROM messages m WHERE m.session_id = sessions.guid ORDER BY m.seq DESC LIMIT 1)
+WHERE tip_id IS NULL OR tip_id NOT IN (SELECT id FROM messages)
+"""
+WITHOUT_SESSION = "DELETE FROM memories WHERE category = 'chat_session' AND guid NOT IN (SELECT guid FROM sessions)"
+
+
+def mend_relations(connection: sqlite3.Connection, lost: dict[str, int], incomplete: list[tuple[str, int, int]]) -> None:
+    """Connect the rows with each other again, inside a transaction without foreign keys.
+
+    Messages without a conversation get a new one. Other rows whose parent is lost are deleted and added to `lost`, by table;
+    conversations with fewer messages than they had are added to `incomplete`.
+    """
+    incomplete += [row for row in connection.execute(MISSING_MESSAGES) if row[1] < row[2]]
+    for guid, persona_id in connection.execute(ORPHANED_SESSIONS).fetchall():
+        try:
+            _recover_session(connection, str(UUID(guid)), persona_id)
+        except ValueError:  # of a page of which only a part was left
+            connection.execute("DELETE FROM messages WHERE session_id = ?", (guid,))
+    connection.execute(MEND_PARENTS)
+    connection.execute(MEND_TIPS)
+    connection.execute(WITHOUT_SESSION)
+    _delete_orphans(connection, lost)
+    for (guid,) in connection.execute("SELECT guid FROM sessions").fetchall():
+        update_session_row(connection, guid)
+
+
+def _recover_session(connection: sqlite3.Connection, guid: str, persona_id: str) -> None:
+    """Insert those of the two rows of a session that are lost."""
+    (first,) = connection.execute("SELECT min(time) FROM messages WHERE session_id = ?", (guid,)).fetchone()
+    session = ChatSession.model_validate({"guid": guid, "persona_id": persona_id, "name": RECOVERED, "added": now()})
+    values = column_values(session, [name for name in ChatSession.model_fields if name != "leaf_id"]) | {"added": first}
+    has_memory = connection.execute("SELECT 1 FROM memories WHERE guid = ?", (guid,)).fetchone()
+    has_session = connection.execute("SELECT 1 FROM sessions WHERE guid = ?", (guid,)).fetchone()
+    if not has_memory:
+        columns = {row[1] for row in connection.execute("PRAGMA table_info(memories)")}
+        insert(connection, "memories", {name: value for name, value in values.items() if name in columns})
+    if not has_session:
+        columns = {row[1] for row in connection.execute("PRAGMA table_info(sessions)")}
+        row = {name: value for name, value in values.items() if name in columns}
+        insert(connection, "sessions", {**row, "last_activity": ""})
+
+
+def _delete_orphans(connection: sqlite3.Connection, lost: dict[str, int]) -> None:
+    """Delete rows whose parent is lost, until there are none."""
+    while orphans := connection.execute('SELECT DISTINCT "table", fkid FROM pragma_foreign_key_check').fetchall():
+        for table, number in orphans:
+            keys = {row[0]: row for row in connection.execute(f"PRAGMA foreign_key_list({table})")}
+            _, _, parent, column, referenced, *_ = keys[number]
+            condition = f"{column} IS NOT NULL AND {column} NOT IN (SELECT {referenced} FROM {parent})"
+            count = connection.execute(f"DELETE FROM {table} WHERE {condition}").rowcount
+            lost[table] = lost.get(table, 0) + count
