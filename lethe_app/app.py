@@ -62,12 +62,16 @@ async def build(
     settings_file = SettingsFile(paths.settings, paths.trash)
     settings = settings_file.load()
     database = await Database.open(paths.database)
-    notices = [*describe_unusable_settings(settings_file.problems), *await asyncio.to_thread(tidy_home, paths)]
-    with suppress(OSError):  # where users put their models; other folders are made when something is put into them
-        paths.models.mkdir(exist_ok=True)
-    preferences = Preferences(settings, settings_file, database, total_memory() if memory is None else memory)
-    wanted = engine != "echo" if by_meaning is None else by_meaning
-    return AppServices(paths, engine, preferences, database, check_window, by_meaning=wanted, notices=notices)
+    try:
+        notices = [*describe_unusable_settings(settings_file.problems), *await asyncio.to_thread(tidy_home, paths)]
+        with suppress(OSError):  # where users put their models; other folders are made when something is put into them
+            paths.models.mkdir(exist_ok=True)
+        preferences = Preferences(settings, settings_file, database, total_memory() if memory is None else memory)
+        wanted = engine != "echo" if by_meaning is None else by_meaning
+        return AppServices(paths, engine, preferences, database, check_window, by_meaning=wanted, notices=notices)
+    except BaseException:
+        await database.close()  # the start may be tried again
+        raise
 
 
 def check_window() -> EngineCheck:
@@ -239,7 +243,7 @@ class WindowRunner:
     async def run(self) -> int:
         """Open the services, wait until the window is closed, and close them again. Return the exit code.
 
-        If the data folder cannot be opened, the error is shown in the window, which stays open. If another instance has the
+        If the data folder cannot be opened, the window says why and offers what can help. If another instance has the
         services, the window is removed. What is to be done before a new start is done when the services are closed.
         """
         import asyncio
@@ -249,12 +253,14 @@ class WindowRunner:
         closed = asyncio.Event()
         self._window.closed.connect(closed.set)
         try:
-            services = await self._make_services()
+            services = await self._start(closed)
         except LetheError as error:
             self._window.notifier.report_error(error)
             await closed.wait()
             return 1
         if services is None:
+            if closed.is_set():
+                return 1
             self._window.hide()
             self._window.deleteLater()
             return 0
@@ -273,6 +279,23 @@ class WindowRunner:
             await closed.wait()
             return 1
         return 0
+
+    async def _start(self, closed: asyncio.Event) -> AppServices | None:
+        """Open the services; if that fails, help the user until it succeeds or the window is closed. Return None then, or if
+        another instance has the services. Raise DatabaseLocked.
+        """
+        from lethe_app.errors import DatabaseLocked
+
+        while True:
+            try:
+                return await self._make_services()
+            except DatabaseLocked:
+                raise
+            except Exception as error:
+                from lethe_app.ui.controllers.start_repair import StartRepair
+
+                if closed.is_set() or not await StartRepair(self._window, self._window.paths, error).resolve(closed):
+                    return None
 
     async def _serve(self, services: AppServices, closed: asyncio.Event) -> None:
         """Fill the window from `services` until it is closed; a reply in progress is stored as far as it has come."""

@@ -196,6 +196,11 @@ def build_parser() -> argparse.ArgumentParser:
 
     doctor = commands.add_parser("doctor", help="check the setup and explain any problems")
     doctor.add_argument("--json", action="store_true", help="print one JSON object")
+    doctor.add_argument(
+        "--repair",
+        action="store_true",
+        help="save what can be read of a damaged database, and set unreadable settings aside; the damaged files are kept",
+    )
 
     bundle_commands = add_bundle_commands(commands)
     document_commands = [*add_document_commands(commands), *add_backup_commands(commands)]
@@ -207,8 +212,10 @@ def build_parser() -> argparse.ArgumentParser:
 async def run_command(options: argparse.Namespace, paths: Paths, build: Build) -> int:
     """Run a command with the services of the data folder, and close them. Return its exit code."""
     if options.command == "doctor":  # it reports a data folder that cannot be opened
-        from lethe_app.cli.doctor import report_checks
+        from lethe_app.cli.doctor import repair_start, report_checks
 
+        if options.repair:
+            await repair_start(paths, build)
         return await report_checks(paths, build, as_json=options.json)
     if options.command in {"backup", "restore"}:  # also of a data folder that cannot be opened
         from lethe_app.cli.backups import run_backup, run_restore

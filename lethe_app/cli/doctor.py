@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -10,9 +11,38 @@ from typing import TYPE_CHECKING
 from lethe_app.domain.model import EngineCheck
 from lethe_app.errors import LetheError
 from lethe_app.paths import Paths
+from lethe_app.services.maintenance.repair import (
+    StartRemedy,
+    describe_repair,
+    diagnose_start,
+    repair_database,
+    set_settings_aside,
+)
+
+MAX_REPAIRS = 3
+"""Number of different problems that are repaired one after the other."""
 
 if TYPE_CHECKING:
     from lethe_app.composition.app_services import AppServices
+
+
+async def repair_start(paths: Paths, build: Callable[[Paths], Awaitable[AppServices]]) -> None:
+    """Repair what keeps Lethe from starting, as far as possible, and print to stderr what was done. Raise LetheError."""
+    for _attempt in range(MAX_REPAIRS):
+        try:
+            services = await build(paths)
+        except LetheError as error:
+            print(f"lethe: {error.message}", file=sys.stderr)
+            remedies = diagnose_start(paths, error).remedies
+            if StartRemedy.REPAIR in remedies:
+                print(describe_repair(await repair_database(paths)), file=sys.stderr)
+            elif StartRemedy.DEFAULT_SETTINGS in remedies:
+                print(f"The default settings apply; your file is kept as {set_settings_aside(paths)}.", file=sys.stderr)
+            else:
+                return
+        else:
+            await services.close()
+            return
 
 
 async def report_checks(paths: Paths, build: Callable[[Paths], Awaitable[AppServices]], *, as_json: bool) -> int:

@@ -134,6 +134,9 @@ class Database:
 
     def _open_file(self) -> None:
         with translate_errors(self.path):
+            if self.path.parent.is_file():
+                message = f"{self.path.parent} is a file, but it should be the folder with your data."
+                raise StorageError(message, "Move the file elsewhere, or choose another folder.")
             self.path.parent.mkdir(parents=True, exist_ok=True)
             # The lock comes before any look at the file: another Lethe could be creating or migrating it.
             self._lock = HomeLock(self.path.parent, LOCK_PATIENCE)

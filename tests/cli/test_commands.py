@@ -90,6 +90,35 @@ def test_doctor_finds_a_home_that_cannot_be_opened(lethe: Lethe, home: Path, cap
     assert capsys.readouterr().out.startswith(f"✗ Your data: The database {home / 'lethe.sqlite3'}")
 
 
+def test_doctor_repairs_a_damaged_home(lethe: Lethe, home: Path, capsys: pytest.CaptureFixture[str]):
+    assert lethe("chat", "--say", "Hello?") == 0
+    data = bytearray((home / "lethe.sqlite3").read_bytes())
+    data[:100] = bytes(100)
+    (home / "lethe.sqlite3").write_bytes(data)
+    (home / "settings.json").write_text("{", encoding="utf-8")
+    capsys.readouterr()
+
+    lethe("doctor", "--repair")
+
+    out, reported = capsys.readouterr()
+    assert f"✓ Your data: {home}" in out
+    assert "Saved: 1 conversation, 3 messages." in reported
+    assert "Everything could be read." in reported
+    (kept,) = home.glob("settings.unreadable-*.json")
+    assert kept.read_text() == "{"
+    assert list((home / "backups").glob("*-replaced/lethe.sqlite3"))
+    assert lethe("chat", "--say", "Are you there?") == 0
+
+
+def test_doctor_without_repair_changes_nothing(lethe: Lethe, home: Path, capsys: pytest.CaptureFixture[str]):
+    (home / "settings.json").write_text("{", encoding="utf-8")
+
+    assert lethe("doctor") == 1
+
+    assert (home / "settings.json").read_text() == "{"
+    assert not list(home.glob("settings.unreadable-*.json"))
+
+
 def test_a_broken_settings_file_is_told_in_one_sentence(lethe: Lethe, home: Path, capsys: pytest.CaptureFixture[str]):
     (home / "settings.json").write_text('{"font_size": 18,}', encoding="utf-8")
 

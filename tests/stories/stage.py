@@ -43,7 +43,8 @@ class Stage:
         outcome: list[asyncio.Task[None]] = []
 
         async def open_services() -> AppServices:
-            outcome.append(asyncio.ensure_future(self._perform(story)))
+            if not outcome:  # a start that failed is tried again
+                outcome.append(asyncio.ensure_future(self._perform(story)))
             self._services = await build(self._paths, self._engine)
             return self._services
 

@@ -58,7 +58,7 @@ class MainWindow(QMainWindow):
 
     def __init__(self, paths: Paths, clock: Callable[[], datetime] | None = None, *, build_at_once: bool = True) -> None:
         super().__init__()
-        self._paths = paths
+        self.paths = paths
         self._window_settings = QSettings(str(paths.window), QSettings.Format.IniFormat)
         self._welcome_pages: list[QWidget] = []
         self._persona_name = self._page_title = ""
@@ -99,7 +99,7 @@ class MainWindow(QMainWindow):
         assert isinstance(application, QApplication)
         choice = str(self._window_settings.value("theme", "system"))
         size = int(str(self._window_settings.value("text", PROSE_SIZE)))
-        self.theme = Theme(application, self._paths.resources / "theme", choice, size)
+        self.theme = Theme(application, self.paths.resources / "theme", choice, size)
         self.theme.setParent(self)
         self.clock = clock or now
         self.window_actions = Actions(self)
@@ -204,6 +204,13 @@ class MainWindow(QMainWindow):
         """Show `page` instead of the session."""
         self.pages.addWidget(page)
         self.pages.setCurrentWidget(page)
+
+    def remove_page(self, page: QWidget) -> None:
+        """Remove a page of `show_page`; the one before it is shown."""
+        self.pages.removeWidget(page)
+        page.deleteLater()
+        if self._welcome_pages:
+            self.pages.setCurrentWidget(self._welcome_pages[-1])
 
     def show_welcome_page(self, page: QWidget) -> None:
         """Show `page` while there is no session; `close_welcome_pages` removes it."""

@@ -1,0 +1,185 @@
+"""A start that fails says why and helps: repair, a backup, default settings; then Lethe starts."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QApplication, QPushButton
+
+from lethe_app.app import build
+from lethe_app.paths import Paths
+from lethe_app.services.maintenance.backups import back_up
+from lethe_app.ui.shell.start_problem import StartProblemPage
+from tests.services.turns import say
+from tests.stories.stage import Stage
+
+LINE = "My grandmother kept bees behind the mill."
+
+
+@pytest.fixture
+def home(tmp_path: Path, no_worlds: None, monkeypatch: pytest.MonkeyPatch, echo_model: Callable[..., Path]) -> Path:
+    """A home of somebody who has talked with Mira, and has a backup of that."""
+    monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
+    home = tmp_path / "home"
+    home.mkdir()
+    settings = {
+        "welcomed": True,
+        "last_persona": "mira",
+        "model_path": str(echo_model(*["Tell me more."] * 9)),
+        "font_size": 18,
+    }
+    (home / "settings.json").write_text(json.dumps(settings))
+
+    async def live() -> None:
+        services = await build(Paths.standard(home), engine="echo")
+        await services.models.ensure_loaded()
+        await say(services, await services.sessions.new("mira"), LINE)
+        await services.close()
+        await back_up(home)
+
+    asyncio.run(live())
+    return home
+
+
+def page_of(stage: Stage) -> StartProblemPage | None:
+    return next((page for page in stage.window.findChildren(StartProblemPage) if page.isVisible()), None)
+
+
+def buttons_of(stage: Stage) -> dict[str, QPushButton]:
+    page = page_of(stage)
+    found = page.findChildren(QPushButton) if page is not None else []
+    return {button.text(): button for button in found if button.isVisible() and button.isEnabled()}
+
+
+async def press(stage: Stage, text: str) -> None:
+    await stage.until(lambda: text in buttons_of(stage), f"there is a button “{text}”")
+    stage.click(buttons_of(stage)[text])
+
+
+async def is_started(stage: Stage) -> None:
+    await stage.until(lambda: page_of(stage) is None and stage.messages(), "the conversation is there")
+    await stage.until(lambda: LINE in [text for _speaker, text in stage.messages()], "with what was said in it")
+
+
+def damage(database: Path) -> None:
+    data = bytearray(database.read_bytes())
+    data[:100] = b"\xa5" * 100
+    database.write_bytes(data)
+
+
+def test_a_damaged_database_is_repaired_in_the_window(qapp: QApplication, home: Path):
+    database = home / "lethe.sqlite3"
+    damage(database)
+    damaged = database.read_bytes()
+
+    async def story(stage: Stage) -> None:
+        began = time.monotonic()
+        await stage.until(lambda: "Try repair" in buttons_of(stage), "a repair is offered")
+        assert "Starting Lethe" not in stage.words()
+        assert "is damaged" in stage.words()
+        assert list(buttons_of(stage)) == ["Try repair", "Restore a backup…", "Try again", "Open the folder", "Copy report"]
+        await stage.take_picture("repair-damaged")
+        await press(stage, "Copy report")
+        assert "DatabaseDamaged" in QGuiApplication.clipboard().text()
+        assert LINE not in QGuiApplication.clipboard().text()
+        await press(stage, "Try repair")
+        await stage.until(lambda: "Saved: 1 conversation" in stage.words(), "the report says what was saved")
+        await stage.take_picture("repair-outcome")
+        await press(stage, "Start Lethe")
+        await is_started(stage)
+        await stage.take_picture("repair-started")
+        assert time.monotonic() - began < 60
+
+    stage = Stage(home, "echo")
+    stage.play(story)
+
+    assert stage.exit_code == 0
+    (kept,) = (home / "backups").glob("*-replaced/lethe.sqlite3")
+    assert kept.read_bytes() == damaged
+
+
+def test_a_backup_is_restored_in_the_window_when_nothing_can_be_repaired(qapp: QApplication, home: Path):
+    (home / "lethe.sqlite3").write_bytes(b"\xa5" * 50_000)
+
+    async def story(stage: Stage) -> None:
+        await press(stage, "Try repair")
+        await stage.until(lambda: "beyond repair" in stage.words(), "the repair fails with a reason")
+        await press(stage, "Restore a backup…")
+        await stage.until(lambda: "Restore this backup" in buttons_of(stage), "the backups are listed")
+        await stage.take_picture("repair-backups")
+        await press(stage, "Restore this backup")
+        await stage.until(lambda: "The backup was restored." in stage.words(), "it is restored")
+        await press(stage, "Start Lethe")
+        await is_started(stage)
+
+    stage = Stage(home, "echo")
+    stage.play(story)
+
+    assert stage.exit_code == 0
+
+
+def test_settings_that_cannot_be_read_are_kept_aside_and_the_start_goes_on(qapp: QApplication, home: Path):
+    content = (home / "settings.json").read_text().replace("}", ",}")
+    (home / "settings.json").write_text(content)
+
+    async def story(stage: Stage) -> None:
+        await stage.until(lambda: "Start with default settings" in buttons_of(stage), "the defaults are offered")
+        assert "Try repair" not in buttons_of(stage)
+        await stage.take_picture("repair-settings")
+        await press(stage, "Start with default settings")
+        await stage.until(lambda: page_of(stage) is None and stage.welcome is not None, "Lethe starts")
+        await stage.until(lambda: "settings.unreadable-" in stage.words(), "a notice says where the file is kept")
+        await stage.take_picture("repair-defaults")
+
+    stage = Stage(home, "echo")
+    stage.play(story)
+
+    assert stage.exit_code == 0
+    (kept,) = home.glob("settings.unreadable-*.json")
+    assert kept.read_text() == content
+
+
+def put_right(blocked: Path, home: Path) -> None:
+    blocked.unlink()
+    home.rename(blocked)
+
+
+def test_a_file_in_the_place_of_the_home_is_told_and_tried_again(qapp: QApplication, home: Path, tmp_path: Path):
+    blocked = tmp_path / "blocked"
+    blocked.write_text("not a folder")
+
+    async def story(stage: Stage) -> None:
+        await stage.until(lambda: "Try again" in buttons_of(stage), "the problem is told")
+        assert "is a file" in stage.words()
+        assert not {"Try repair", "Restore a backup…", "Start with default settings"} & buttons_of(stage).keys()
+        await stage.take_picture("repair-folder")
+        put_right(blocked, home)
+        await press(stage, "Try again")
+        await is_started(stage)
+
+    stage = Stage(blocked, "echo")
+    stage.play(story)
+
+    assert stage.exit_code == 0
+
+
+def test_a_database_of_a_newer_version_offers_the_backups(qapp: QApplication, home: Path):
+    data = bytearray((home / "lethe.sqlite3").read_bytes())
+    data[60:64] = (999).to_bytes(4)
+    (home / "lethe.sqlite3").write_bytes(data)
+
+    async def story(stage: Stage) -> None:
+        await stage.until(lambda: "Restore a backup…" in buttons_of(stage), "the backups are offered")
+        assert "Try repair" not in buttons_of(stage)
+        assert "newer version" in stage.words()
+
+    stage = Stage(home, "echo")
+    stage.play(story)
+
+    assert stage.exit_code == 1
