@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 import tempfile
 from dataclasses import dataclass
 from enum import StrEnum
@@ -22,8 +23,8 @@ from lethe_app.services.scheduling.offload import (
 from lethe_app.storage.backup import BackupCancelled
 from lethe_app.storage.database_header import has_content
 from lethe_app.storage.error_translation import translate_errors
-from lethe_app.storage.home_backup.files import DATABASE, DATABASE_ITEMS
-from lethe_app.storage.home_backup.restore import PREPARED_PREFIX, PreparedRestore, commit_restore, discard_restore
+from lethe_app.storage.home_backup.archive import DATABASE, DATABASE_ITEMS
+from lethe_app.storage.home_backup.restore import PREPARED_PREFIX, commit_restore
 from lethe_app.storage.salvage import SalvageReport, salvage
 
 COUNTED = {
@@ -122,9 +123,9 @@ def _repair(paths: Paths, token: CancelToken) -> Repair:
         folder = Path(tempfile.mkdtemp(prefix=PREPARED_PREFIX, dir=paths.home))
     try:
         report = salvage(paths.database, folder / DATABASE, token.cancel_event, token.report_progress)
-        kept = commit_restore(paths, PreparedRestore(folder, DATABASE_ITEMS))
+        kept = commit_restore(paths, folder, DATABASE_ITEMS)
     finally:
-        discard_restore(folder)
+        shutil.rmtree(folder, ignore_errors=True)
     return Repair(report, kept)
 
 

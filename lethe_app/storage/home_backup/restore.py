@@ -74,10 +74,13 @@ def prepare_restore(paths: Paths, backup: Path, stop: threading.Event, on_progre
     """Extract and check a backup while the data is in use, and return the function that puts it in place once the database is
     closed. Both raise and return as `restore_backup` does; if `stop` is set, BackupCancelled is raised.
     """
-    return partial(_commit, paths, *_prepare(paths, backup, stop, on_progress))
+    return partial(commit_restore, paths, *_prepare(paths, backup, stop, on_progress))
 
 
-def _commit(paths: Paths, folder: Path, items: tuple[str, ...]) -> Path | None:
+def commit_restore(paths: Paths, folder: Path, items: tuple[str, ...]) -> Path | None:
+    """Put the files of a folder whose name begins with `PREPARED_PREFIX` in place of these `items` of the data folder; return
+    as `restore_backup` does.
+    """
     with HomeLock(paths.home):
         return _put_in_place(paths, folder, items)
 
