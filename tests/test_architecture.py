@@ -107,10 +107,10 @@ LONG_PATTERNS = 4
 LONG_WORD_LISTS = 24
 """How many are left over of patterns and of word lists that are longer; the numbers may only fall."""
 BUDGET: dict[str, tuple[int, int, int]] = {
-    "ui": (27922, 3320, 380),
-    "services": (15209, 1607, 284),
+    "ui": (28160, 3344, 383),
+    "services": (15313, 1616, 287),
     "brain": (8690, 887, 152),
-    "storage": (4970, 574, 61),
+    "storage": (5249, 598, 63),
     "llm": (3687, 412, 70),
     "interchange": (2624, 251, 16),
     "retrieval": (2464, 240, 40),
@@ -119,9 +119,9 @@ BUDGET: dict[str, tuple[int, int, int]] = {
     "agents": (1466, 190, 40),
     "speech": (1222, 119, 32),
     "web": (835, 77, 21),
-    "cli": (753, 66, 2),
+    "cli": (774, 67, 2),
     "composition": (450, 32, 3),
-    "(root)": (645, 66, 35),
+    "(root)": (660, 67, 35),
     "config": (311, 7, 16),
     "dates": (655, 86, 2),
 }
