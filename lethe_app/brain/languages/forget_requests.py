@@ -26,6 +26,12 @@ MAX_WORDS_BESIDE_NUMBER = 3
 _TABLE = "forgetting"
 _NAMED = re.compile(r"<([A-Z_]+)>")
 _FIRST_PERSON = re.compile(r"(?:i|we)\b", re.IGNORECASE)
+_SPEAKER = re.compile(r"\b(?:I|we)\b", re.IGNORECASE)
+_OTHER_PERSON = re.compile(
+    r"(?:(?:and|but|so|also|well),? )*(?:(?i:he|she|they)|(?!I\b|We\b|You\b)[A-Z]\w+)"
+    r" (?:is|was|has|had|does|did|will|would|\w+(?:s|ed))\b"
+)
+"""Beginning of a sentence about somebody else."""
 
 
 class ForgetKind(Enum):
@@ -87,8 +93,11 @@ class ForgetRequest:
             return False
         if compute_fingerprint(what).is_negated != compute_fingerprint(text).is_negated:
             return False
-        if _FIRST_PERSON.match(what) and (other := _relation_subject().match(text)) and fold(other["who"]) not in fold(what):
-            return False  # “I'm pregnant” is not said by “My sister is pregnant”
+        if _FIRST_PERSON.match(what):  # “I'm pregnant” is said neither by “My sister is pregnant” nor by “Ana is pregnant”
+            relation = _relation_subject().match(text)
+            is_others = _OTHER_PERSON.match(text) and not _SPEAKER.search(text)
+            if is_others or (relation and fold(relation["who"]) not in fold(what)):
+                return False
         if all(map(str.isdigit, wanted)) and len(said - wanted) > MAX_WORDS_BESIDE_NUMBER:
             return False  # a bare number says too little: “I'm 34”
         return wanted <= said if self.language == "en" else all(any(_is_same(a, b) for b in said) for a in wanted)

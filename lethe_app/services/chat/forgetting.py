@@ -78,7 +78,7 @@ class Forgetting:
         await self._withdraw(forgotten, {} if session.is_incognito else parts)
         for persona_id in personas:
             known = await self._fact_store.undeleted_facts_of(persona_id)
-            chosen, vague = await asyncio.to_thread(_choose_facts, known, requests, parts)
+            chosen, vague = await asyncio.to_thread(_choose_facts, known, requests, parts, message.speaker_name)
             if not chosen and not vague and requests[0].kind is ForgetKind.STATEMENT:
                 vague = await self._facts.find_similar(persona_id, requests[0].what)
             forgotten.candidates[persona_id] = [fact for fact in vague if not fact.superseded]
@@ -124,7 +124,8 @@ class Forgetting:
         self, forgotten: MemoriesForgotten, persona_id: str, chosen: Sequence[ExtractedFact], requests: Sequence[ForgetRequest]
     ) -> None:
         """Move facts to the trash with the memories that say the same, and withdraw the lines of any session that do."""
-        known = await self._fact_store.undeleted_facts_of(persona_id) if chosen else []
+        known = await self._fact_store.undeleted_facts_of(persona_id)
+        names = {fact.subject for fact in known}
         facts = list({part.guid: part for fact in chosen for part in find_contained(fact.guid, known)}.values())
         lines: dict[UUID, list[str]] = {}
         for message_id in {id_ for fact in facts for id_ in fact.source_messages} | await self._find_lines(
@@ -133,12 +134,13 @@ class Forgetting:
             with suppress(StorageError):  # it is in the trash
                 text = (await self._session_store.message(message_id)).content
                 stated = [fact for fact in facts if message_id in fact.source_messages]
-                lines[message_id] = await asyncio.to_thread(_find_parts, text, requests, stated)
+                if parts := await asyncio.to_thread(_find_parts, text, requests, stated):
+                    lines[message_id] = parts
         await self._withdraw(forgotten, lines)
         memories = [
             memory.guid
             for memory in await self._memory_cache.memories_of(persona_id)
-            if memory.made_by and any(one.is_said_by(memory.content) for one in requests)
+            if memory.made_by and any(one.is_said_by(_as_speaker(memory.content, names)) for one in requests)
         ]
         await self._memory_cache.delete(persona_id, memories)
         if facts:
@@ -197,7 +199,7 @@ def _has_lines(request: ForgetRequest) -> bool:
 
 
 def _choose_facts(
-    known: Sequence[ExtractedFact], requests: Sequence[ForgetRequest], parts: Mapping[UUID, Sequence[str]]
+    known: Sequence[ExtractedFact], requests: Sequence[ForgetRequest], parts: Mapping[UUID, Sequence[str]], user: str
 ) -> tuple[list[ExtractedFact], list[ExtractedFact]]:
     """Return the facts that say what is to be forgotten, and those among which the user has to choose."""
     chosen: dict[UUID, ExtractedFact] = {}
@@ -207,7 +209,7 @@ def _choose_facts(
         found = [
             fact
             for fact in known
-            if (request.kind is not ForgetKind.OWN_LINE and request.is_said_by(fact.fact))
+            if (request.kind is not ForgetKind.OWN_LINE and request.is_said_by(_as_speaker(fact.fact, (fact.subject, user))))
             or any(part in parts and _is_stated(fact, parts[part]) for part in fact.source_messages)
             or (request.kind in SAID_ANYWHERE and any(_is_value(fact, statement) for statement in statements))
         ]
@@ -219,6 +221,12 @@ def _choose_facts(
         else:
             chosen |= {fact.guid: fact for fact in found}
     return list(chosen.values()), [fact for guid, fact in vague.items() if guid not in chosen]
+
+
+def _as_speaker(text: str, names: Iterable[str]) -> str:
+    """Return a statement about the user as the user says it, so that it differs from one about somebody else."""
+    name = next((name for name in names if name and text.startswith(f"{name} ")), "")
+    return f"I{text.removeprefix(name)}" if name else text
 
 
 def _is_stated(fact: ExtractedFact, parts: Iterable[str]) -> bool:

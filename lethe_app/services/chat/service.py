@@ -359,7 +359,7 @@ class ChatService:
                     self._prefill.follow_session(turn.session.guid)
                     if writer.is_stored:
                         self._sessions.changed.notify(turn.session.persona_id)
-                question = turn.user_message
-                if question is not None and question.id in self._recall.forgetting.requests:
-                    await self._recall.forgetting.follow_reply(question.id, writer.message)
+                        question = turn.user_message
+                        if question is not None and question.id in self._recall.forgetting.requests:
+                            await self._recall.forgetting.follow_reply(question.id, writer.message)
         return writer.message

@@ -117,12 +117,14 @@ def test_what_is_stated_besides_is_no_part_of_what_is_to_be_forgotten():
 @pytest.mark.parametrize(
     ("what", "said", "not_said"),
     [
-        ("Forget that I live in Kraków.", "Ben lives in Kraków.", "Ben loves Kraków."),
+        ("Forget that I live in Kraków.", "I live in Kraków, you know.", "I love Kraków."),
+        ("Forget that I live in Kraków.", "You live in Kraków.", "Ana lives in Kraków."),
+        ("Forget that I live in Kraków.", "So we live in Kraków now!", "She lives in Kraków, too."),
         ("Forget that I'm pregnant.", "I'm five months pregnant!", "My sister is pregnant."),
         ("Forget that I'm pregnant.", "I am pregnant.", "I'm not pregnant."),
         ("Forget that my sister Ana lives in Braga.", "Ben's sister Ana lives in Braga.", "Ben lives in Braga."),
-        ("Forget that I'm 34.", "Ben is 34 years old.", "I paid 34 euros for a train ticket to Leeds."),
-        ("Forget that I smoke and work as a nurse.", "Ben works as a nurse.", "Ben works at a bank."),
+        ("Forget that I'm 34.", "I am 34 years old.", "I paid 34 euros for a train ticket to Leeds."),
+        ("Forget that I smoke and work as a nurse.", "I work as a nurse.", "I work at a bank."),
         ("Vergiss, dass ich in Krakau wohne.", "Ben wohnt in Krakau.", "Ben liebt Krakau."),
         ("Забудь, что я живу в Кракове.", "Я живу в Кракове.", "Я люблю Краков."),
         ("请忘记我住在克拉科夫。", "我住在克拉科夫。", "我喜欢咖啡。"),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from tests.bench.facts import by_rules, read, score
 
-MIN_FOUND, MAX_WRONG = 122, 38
-"""Of 147 facts; what says the same in other words, or more than the label of a message, counts as wrong."""
+MIN_FOUND, MAX_WRONG = 130, 38
+"""Of 155 facts; what says the same in other words, or more than the label of a message, counts as wrong."""
 
 
 def test_the_labelled_sentences_are_read_as_well_as_they_were():

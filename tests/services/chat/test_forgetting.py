@@ -10,6 +10,7 @@ from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role, SessionPart
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact
+from lethe_app.domain.memory import KEY_MOMENTS, MemoryUnit
 from lethe_app.services.events import MemoriesForgotten
 from tests.services.past_sessions import archive
 from tests.services.turns import MIRA, say
@@ -248,3 +249,32 @@ async def test_what_was_never_known_is_not_learnt_from_the_request(services: App
     await say(services, session, "My brother Aleks plays the cello.")
     await archive(services, session)
     assert "prison" not in await told(services)
+
+
+async def test_what_is_known_of_somebody_else_remains(services: AppServices, past: ChatSession, session: ChatSession):
+    other = ExtractedFact(fact="Ana lives in Kraków.", subject="Tomas")
+    relative = ExtractedFact(fact="Tomas's sister Ines lives in Kraków.", subject="Tomas")
+    await services.fact_store.save_facts(MIRA, other, relative)
+    await say(services, session, "Ana lives in Kraków.")
+    forgotten = await request(services, session, "Forget that I live in Kraków.")
+    assert [fact.fact for fact in forgotten.facts[MIRA]] == ["Tomas lives in Kraków."]
+    assert forgotten.lines == {
+        message.id for message in await services.sessions.page(past.guid, 0, 9) if message.content == HOME
+    }
+
+
+async def test_a_fact_that_a_model_worded_otherwise_is_the_same_value(services: AppServices, session: ChatSession):
+    fact = ExtractedFact(fact="Tomas is a carpenter by trade.", subject="Tomas", key="job")
+    await services.fact_store.save_facts(MIRA, fact)
+    forgotten = await request(services, session, "Forget that I work as a carpenter.")
+    assert "Tomas is a carpenter by trade." in [fact.fact for fact in forgotten.facts[MIRA]]
+
+
+async def test_memories_made_by_the_program_go_and_come_back_with_it(services: AppServices, session: ChatSession):
+    memory = MemoryUnit(content="Tomas: “I live in Kraków.”", made_by=KEY_MOMENTS)
+    own = MemoryUnit(content="I live in Kraków, wrote Tomas.")
+    await services.memory_cache.save_memories(MIRA, memory, own)
+    forgotten = await request(services, session, "Forget that I live in Kraków.")
+    assert [one.guid for one in await services.memory_store.memories_of(MIRA)] == [own.guid]
+    await services.forgetting.undo(forgotten)
+    assert {one.guid for one in await services.memory_store.memories_of(MIRA)} == {memory.guid, own.guid}
