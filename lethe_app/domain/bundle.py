@@ -205,65 +205,60 @@ class Bundle:
         )
 
 
-BACKUP_SUFFIX = ".lethebackup"
-BACKUP_VERSION = 1
-"""Version of the format of backups. Lethe refuses backups of a newer version than its own."""
+BACKUP_SUFFIX, BACKUP_VERSION = ".lethebackup", 1
+"""Suffix and version of the format of backups. Lethe refuses backups of a newer version than its own."""
 
 
 class BackupKind(StrEnum):
-    """Reason for which a backup was made."""
+    """Reason for which a backup was made: every day, on request, before a migration (of the database alone), or by a restore
+    of what it has replaced.
+    """
 
     DAILY = "daily"
     MANUAL = "manual"
     MIGRATION = "migration"
-    """The database before a migration."""
     REPLACED = "replaced"
-    """What a restore has replaced."""
 
 
 @dataclass(frozen=True)
 class Backup:
-    """A backup: an archive, a copy of the database alone, or a folder with what a restore has replaced."""
+    """A backup: an archive, a copy of the database alone, or a folder with what a restore has replaced.
+
+    `size` is in bytes on the disk, `pre_migration_version` the schema version if it was made before a migration.
+    """
 
     path: Path
     created: datetime
     size: int
-    """Bytes on the disk."""
     kind: BackupKind = BackupKind.DAILY
     pre_migration_version: int | None = None
-    """Schema version if it was made before a migration."""
 
 
 class BackedUpConversation(BaseModel):
-    """Conversation in a backup, as it is listed before the backup is restored."""
+    """Conversation in a backup, as it is listed before the backup is restored, with the beginning of its last message."""
 
     persona_id: str
     title: str
-    begun: datetime
     last_activity: datetime
     messages: int
     last_words: str = ""
-    """Beginning of the last message."""
 
 
 class BackupContents(BaseModel, extra="ignore"):
-    """Contents of a backup, or of the data folder in use."""
+    """Contents of a backup, or of the data folder in use.
+
+    The schema version is 0 if there is no database; `has_files` is False for a copy of the database alone. `counts` are the
+    numbers of records that are not deleted by kind: personas, user_personas, conversations, messages, memories, facts,
+    notebooks, worlds, documents, presets. `personas` are names by file name, without those that ship with Lethe, and
+    `conversations` the newest ones. `left_out` are files that could not be read or are too large, relative to the data folder.
+    """
 
     format: Literal["lethe-backup"] = "lethe-backup"
     version: int = Field(default=BACKUP_VERSION, ge=1)
-    made_by: str = Field(default="", max_length=100)
     made: AwareDatetime
     schema_version: int = 0
-    """Schema version of the database; 0 if the backup contains none."""
     has_files: bool = True
-    """False for a copy of the database alone."""
     counts: dict[str, int] = Field(default_factory=dict)
-    """Number of records that are not deleted, by kind: personas, user_personas, conversations, messages, memories, facts,
-    notebooks, worlds, documents, presets. A kind without records may be missing.
-    """
     personas: dict[str, str] = Field(default_factory=dict)
-    """Names of the personas by file name; those that ship with Lethe have no file in it."""
     conversations: list[BackedUpConversation] = Field(default_factory=list)
-    """The newest conversations."""
     left_out: list[str] = Field(default_factory=list)
-    """Files that could not be read or are too large, relative to the data folder."""

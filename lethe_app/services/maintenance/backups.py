@@ -23,8 +23,7 @@ from lethe_app.services.scheduling.offload import (
 )
 from lethe_app.storage import backup as storage
 from lethe_app.storage.home_backup import restore
-from lethe_app.storage.home_backup.contents import describe_home
-from lethe_app.storage.home_backup.create import back_up_daily, back_up_home
+from lethe_app.storage.home_backup.create import back_up_daily, back_up_home, describe_home
 from lethe_app.storage.home_files import create_files_privately
 
 log = logging.getLogger(__name__)
@@ -91,7 +90,7 @@ def read_current_contents(home: Path) -> BackupContents:
 
 async def make_daily_backup(home: Path, *, keep: int | None = None, moment: datetime | None = None) -> Path | None:
     """Make the daily backup of a data folder in a thread, and return its path; None if it is not due."""
-    return await _run(
+    return await run_cancellable_work(
         lambda token: back_up_daily(home, keep, moment or now(), token.cancel_event, token.report_progress), ignore_progress
     )
 
@@ -101,7 +100,7 @@ async def back_up(home: Path, file: Path | None = None, on_progress: ProgressCal
     return the path; a cancelled one is deleted. Raise StorageError.
     """
     target = _choose_target(home, file)
-    await _run(lambda token: back_up_home(home, target, token.cancel_event, token.report_progress), on_progress)
+    await run_cancellable_work(lambda token: back_up_home(home, target, token.cancel_event, token.report_progress), on_progress)
     return target
 
 
@@ -115,7 +114,7 @@ async def save_copy(backup: Backup, target: Path, on_progress: ProgressCallback 
     if backup.kind is BackupKind.REPLACED:
         await back_up(backup.path, target, on_progress)
     else:
-        await _run(lambda token: storage.copy_backup(backup.path, target, token.report_progress), on_progress)
+        await run_cancellable_work(lambda token: storage.copy_backup(backup.path, target, token.report_progress), on_progress)
 
 
 async def delete_backup(backup: Backup) -> None:
@@ -130,19 +129,19 @@ async def prepare_restore(
 
     Raise FileError, DatabaseDamaged, DatabaseTooNew and StorageError with nothing changed.
     """
-    return await _run(
+    return await run_cancellable_work(
         lambda token: restore.prepare_restore(paths, backup, token.cancel_event, token.report_progress), on_progress
     )
 
 
 async def restore_backup(paths: Paths, backup: Path, on_progress: ProgressCallback = ignore_progress) -> Path | None:
     """Replace the data of a closed Lethe by a backup; see `storage/home_backup/restore.restore_backup`."""
-    return await _run(
+    return await run_cancellable_work(
         lambda token: restore.restore_backup(paths, backup, token.report_progress, token.cancel_event), on_progress
     )
 
 
-async def _run(work: Callable[[CancelToken], T], on_progress: ProgressCallback) -> T:
+async def run_cancellable_work(work: Callable[[CancelToken], T], on_progress: ProgressCallback) -> T:
     """Return the result of `work`, run in a thread; if the caller is cancelled, its token tells it to stop."""
     token = CancelToken(on_progress)
     create_files_privately()

@@ -24,7 +24,7 @@ from typing import IO
 from lethe_app.config.settings import SECRET_SETTINGS
 from lethe_app.domain.bundle import BACKUP_VERSION, BackupContents
 from lethe_app.errors import DatabaseTooNew, FileError
-from lethe_app.storage.atomic import delete_temporary_file, sync_file, sync_folder
+from lethe_app.storage.atomic import delete_temporary_file, sync_file, sync_folder, write_atomically
 from lethe_app.storage.backup import PieceCopier, Progress
 from lethe_app.storage.database_header import sidecar_path
 from lethe_app.storage.error_translation import LOW_DISK_BYTES, disk_full_error, translate_errors
@@ -82,7 +82,7 @@ def keep_secrets(restored: Path, current: Path) -> None:
     values = read_settings(restored, are_secret=False)
     with suppress(FileError):
         values |= read_settings(current, are_secret=True)
-    restored.write_text(json.dumps(values, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+    write_atomically(restored, json.dumps(values, ensure_ascii=False, indent=2).encode())
 
 
 def write_archive(
@@ -157,6 +157,8 @@ def place_files(files: Sequence[tuple[str, int, Callable[[], IO[bytes]]]], folde
             target.parent.mkdir(parents=True, exist_ok=True)
             with open_source() as source, target.open("xb") as copy:
                 copier.copy(source, copy)
+                copy.flush()
+                os.fsync(copy.fileno())
 
 
 def unreadable_backup_error(path: Path) -> FileError:

@@ -1,4 +1,6 @@
-"""Making backups of a data folder while it is in use: one a day, on request, and into a file of the user's choice."""
+"""Making backups of a data folder while it is in use: one a day, on request, and into a file of the user's choice; and what a
+data folder or backup contains.
+"""
 
 from __future__ import annotations
 
@@ -6,21 +8,47 @@ import logging
 import shutil
 import sqlite3
 import threading
+from collections import Counter
 from contextlib import closing, suppress
 from datetime import datetime
 from pathlib import Path
 
-from lethe_app.domain.bundle import BackupContents, BackupKind
+from lethe_app.domain.bundle import BackedUpConversation, BackupContents, BackupKind
 from lethe_app.domain.clock import now
-from lethe_app.errors import DiskFull, StorageError
+from lethe_app.domain.persona import Persona
+from lethe_app.errors import DiskFull, FileError, StorageError
 from lethe_app.storage.atomic import delete_temporary_file
 from lethe_app.storage.backup import Progress, backup_folder, backup_path, copy_verified, list_backups, rotate
+from lethe_app.storage.chats.session_list import PREVIEW_CHARACTERS, shown_title
 from lethe_app.storage.database_header import has_content, sidecar_path
 from lethe_app.storage.error_translation import LOW_DISK_BYTES, disk_full_error, translate_errors
+from lethe_app.storage.files.json_files import read_model
 from lethe_app.storage.home_backup.archive import DATABASE, find_files, write_archive
-from lethe_app.storage.home_backup.contents import describe_home
+from lethe_app.storage.migrations import schema_version
 
 log = logging.getLogger(__name__)
+
+MAX_CONVERSATIONS = 200
+"""Number of conversations that are listed of a backup."""
+COUNTED = {
+    "memories": "SELECT count(*) FROM memories WHERE category <> 'chat_session' AND deleted_at IS NULL",
+    "facts": "SELECT count(*) FROM facts WHERE deleted_at IS NULL",
+    "documents": "SELECT count(*) FROM documents",
+}
+"""Query of the number of records of a kind by its table, which older schema versions may lack."""
+COUNT_CONVERSATIONS = """
+SELECT count(*), coalesce(sum(message_count), 0) FROM sessions s JOIN memories m USING (guid)
+WHERE m.deleted_at IS NULL AND {is_kept}
+"""
+SELECT_CONVERSATIONS = """
+SELECT s.persona_id, {title}, s.last_activity, s.message_count, coalesce(
+    (SELECT substr(a.content, 1, :preview) FROM messages t JOIN alternatives a ON a.message_id = t.id AND a.position = t.shown
+     WHERE t.session_id = s.guid AND t.deleted_at IS NULL AND t.hidden = 0 ORDER BY t.seq DESC LIMIT 1), '')
+FROM sessions s JOIN memories m USING (guid) WHERE m.deleted_at IS NULL AND {is_kept}
+ORDER BY s.last_activity DESC LIMIT :limit
+"""
+FILE_KINDS = {"worldinfo": "worlds", "presets": "presets", "notebooks": "notebooks"}
+"""Kind of record by the folder of its files."""
 
 
 def back_up_home(
@@ -98,3 +126,63 @@ def _size_of(home: Path) -> int:
     database = home / DATABASE
     files = [database, sidecar_path(database, "-wal"), *(path for _name, path in find_files(home))]
     return sum(path.stat().st_size for path in files if path.exists())
+
+
+def describe_home(home: Path, database: Path | None = None, *, is_in_use: bool = False) -> BackupContents:
+    """Return the contents of a data folder; `database` is a copy of its database, by default the one in it.
+
+    Raise StorageError if the database cannot be read.
+    """
+    database = database or home / DATABASE
+    contents = describe_database(database, is_in_use=is_in_use) if database.exists() else BackupContents(made=now())
+    counts, names = _count_files(home)
+    return contents.model_copy(update={"has_files": True, "personas": names, "counts": {**counts, **contents.counts}})
+
+
+def describe_database(database: Path, *, is_in_use: bool = False) -> BackupContents:
+    """Return the contents of a database of any schema version. Raise StorageError."""
+    # SQLite would create a log beside a database that is only looked at.
+    is_immutable = not is_in_use and not has_content(sidecar_path(database, "-wal"))
+    address = f"{database.absolute().as_uri()}?mode=ro{'&immutable=1' if is_immutable else ''}"
+    with translate_errors(database), closing(sqlite3.connect(address, uri=True)) as reader:
+        tables = {name for (name,) in reader.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+        columns = {row[1] for row in reader.execute("PRAGMA table_info(sessions)")}
+        is_kept = "NOT s.is_incognito" if "is_incognito" in columns else "true"
+        conversations, messages = reader.execute(COUNT_CONVERSATIONS.format(is_kept=is_kept)).fetchone()
+        others = {kind: reader.execute(query).fetchone()[0] for kind, query in COUNTED.items() if kind in tables}
+        select = SELECT_CONVERSATIONS.format(title=shown_title("m"), is_kept=is_kept)
+        rows = reader.execute(select, {"preview": PREVIEW_CHARACTERS, "limit": MAX_CONVERSATIONS}).fetchall()
+        version = schema_version(reader)
+    return BackupContents(
+        made=datetime.fromtimestamp(database.stat().st_mtime).astimezone(),
+        schema_version=version,
+        has_files=False,
+        counts={"conversations": conversations, "messages": messages, **others},
+        conversations=[_conversation(*row) for row in rows],
+    )
+
+
+def _count_files(home: Path) -> tuple[Counter[str], dict[str, str]]:
+    """Return the number of records of each kind that are files, and the names of the personas by file name."""
+    counts: Counter[str] = Counter()
+    names = {}
+    for name, path in find_files(home):
+        folder = name.partition("/")[0]
+        if folder in FILE_KINDS and path.suffix in {".json", ".md"}:
+            counts[FILE_KINDS[folder]] += 1
+        elif folder == "personas" and path.suffix == ".json":
+            with suppress(FileError):
+                persona = read_model(path, Persona)
+                counts["user_personas" if persona.is_user else "personas"] += 1
+                names[path.stem] = persona.name
+    return counts, names
+
+
+def _conversation(persona_id: str, title: str, last_activity: str, messages: int, last_words: str) -> BackedUpConversation:
+    return BackedUpConversation(
+        persona_id=persona_id,
+        title=title,
+        last_activity=datetime.fromisoformat(last_activity),
+        messages=messages,
+        last_words=" ".join(last_words.split()),
+    )

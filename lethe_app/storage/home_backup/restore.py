@@ -11,8 +11,8 @@ import os
 import shutil
 import tempfile
 import threading
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from lethe_app.domain.bundle import BackupContents, BackupKind
 from lethe_app.domain.clock import now
 from lethe_app.errors import DatabaseLocked, DatabaseTooNew, FileError, StorageError
 from lethe_app.paths import Paths
-from lethe_app.storage.atomic import sync_file, sync_folder, write_atomically
+from lethe_app.storage.atomic import sync_folder, write_atomically
 from lethe_app.storage.backup import Progress, backup_folder, backup_path, passes_integrity_check, rotate
 from lethe_app.storage.database_header import MAGIC, has_content, read_version, sidecar_path
 from lethe_app.storage.error_translation import damaged_error, translate_errors
@@ -36,7 +36,7 @@ from lethe_app.storage.home_backup.archive import (
     place_files,
     unreadable_backup_error,
 )
-from lethe_app.storage.home_backup.contents import describe_database, describe_home
+from lethe_app.storage.home_backup.create import describe_database, describe_home
 from lethe_app.storage.lock import HomeLock
 from lethe_app.storage.migrations import MIGRATIONS
 
@@ -77,33 +77,37 @@ def prepare_restore(paths: Paths, backup: Path, stop: threading.Event, on_progre
     return partial(commit_restore, paths, *_prepare(paths, backup, stop, on_progress))
 
 
+@contextmanager
+def prepared_folder(paths: Paths) -> Iterator[Path]:
+    """Create a folder beside the data, for what is to replace some of it; it is deleted if the body raises."""
+    with translate_errors(paths.home):
+        folder = Path(tempfile.mkdtemp(prefix=PREPARED_PREFIX, dir=paths.home))
+    try:
+        yield folder
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+
+
 def commit_restore(paths: Paths, folder: Path, items: tuple[str, ...]) -> Path | None:
-    """Put the files of a folder whose name begins with `PREPARED_PREFIX` in place of these `items` of the data folder; return
-    as `restore_backup` does.
+    """Replace these files and folders of the data by those in a prepared folder; those that it does not contain are only
+    moved away. The database must be closed. Return the folder that contains what was replaced, None if there was nothing.
+    Raise DatabaseLocked and StorageError with nothing changed.
     """
     with HomeLock(paths.home):
         return _put_in_place(paths, folder, items)
 
 
 def _prepare(paths: Paths, backup: Path, stop: threading.Event, on_progress: Progress) -> tuple[Path, tuple[str, ...]]:
-    """Extract a backup into a new folder beside the data and check it. Return the folder, and the files and folders of the data
-    folder that it replaces; those that it does not contain are moved away.
-    """
-    with translate_errors(paths.home):
-        folder = Path(tempfile.mkdtemp(prefix=PREPARED_PREFIX, dir=paths.home))
-    try:
+    """Extract a backup into a prepared folder and check it. Return the folder and the items that it replaces."""
+    with prepared_folder(paths) as folder:
         with translate_errors(backup):
             items = _extract(backup, folder, on_progress)
         if DATABASE in items:
             _check_database(backup, folder / DATABASE, stop)
-        with translate_errors(folder), suppress(FileError):  # settings that cannot be read are restored as they are
-            if (folder / SETTINGS).exists():
+        if (folder / SETTINGS).exists():
+            with suppress(FileError):  # settings that cannot be read are restored as they are
                 keep_secrets(folder / SETTINGS, paths.settings)
-        with translate_errors(folder):
-            _sync(folder)
-    except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)
-        raise
     return folder, items
 
 
@@ -154,24 +158,14 @@ def _check_database(backup: Path, database: Path, stop: threading.Event) -> None
         raise damaged_error(backup, "is damaged", "Choose another backup; nothing was changed.")
 
 
-def _sync(folder: Path) -> None:
-    for path in folder.rglob("*"):
-        if path.is_dir():
-            sync_folder(path)
-        else:
-            sync_file(path)
-    sync_folder(folder)
-
-
 def _put_in_place(paths: Paths, folder: Path, items: tuple[str, ...]) -> Path | None:
     """Commit the change and carry it out. Raise StorageError, with everything as it was before."""
     replaced = backup_path(backup_folder(paths.database), now(), BackupKind.REPLACED)
-    plan = {
-        "prepared": folder.name,
-        "replaced": replaced.name,
-        "new": [item for item in items if (folder / item).exists()],
-        "removed": [item for item in items if not (folder / item).exists()],
-    }
+    new = [item for item in items if (folder / item).exists()]
+    plan = {"prepared": folder.name, "replaced": replaced.name, "items": items, "new": new}
+    with translate_errors(folder):
+        for parent, _folders, _files in os.walk(folder):
+            sync_folder(Path(parent))
     write_atomically(paths.home / PLAN, json.dumps(plan).encode())  # from here on the change is committed
     _finish(paths)
     return replaced if replaced.exists() else None
@@ -188,9 +182,9 @@ def _finish(paths: Paths) -> None:
             plan = json.loads(path.read_text(encoding="utf-8"))
             prepared, replaced = paths.home / plan["prepared"], backup_folder(paths.database) / plan["replaced"]
             try:
-                _apply(plan["new"], plan["removed"], paths.home, prepared, replaced)
+                _apply(plan["items"], plan["new"], paths.home, prepared, replaced)
             except OSError:
-                _revert(plan["new"], plan["removed"], paths.home, prepared, replaced)
+                _revert(plan["items"], plan["new"], paths.home, prepared, replaced)
                 path.unlink()
                 raise
             for cache in (paths.index, paths.states):  # made from the other database, whose numbers mean other texts
@@ -202,27 +196,23 @@ def _finish(paths: Paths) -> None:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _apply(new: list[str], removed: list[str], home: Path, prepared: Path, replaced: Path) -> None:
-    """Move what is in use to `replaced` and what was prepared in its place; what was moved already is left alone."""
-    for item in removed:
-        if os.path.lexists(home / item):
+def _apply(items: list[str], new: list[str], home: Path, prepared: Path, replaced: Path) -> None:
+    """Move the items in use to `replaced` and the `new` ones in their place; what was moved already is left alone."""
+    for item in items:
+        is_prepared = os.path.lexists(prepared / item)
+        if os.path.lexists(home / item) and (is_prepared or item not in new):
             _move(home / item, replaced / item)
-    for item in new:
-        if os.path.lexists(prepared / item):
-            if os.path.lexists(home / item):
-                _move(home / item, replaced / item)
+        if is_prepared:
             _move(prepared / item, home / item)
-    for folder in {path.parent for path in (*(home / item for item in new), *(replaced / item for item in (*new, *removed)))}:
-        if folder.is_dir():
-            sync_folder(folder)
+    for folder in {path.parent for item in items for path in (home / item, replaced / item) if path.parent.is_dir()}:
+        sync_folder(folder)
 
 
-def _revert(new: list[str], removed: list[str], home: Path, prepared: Path, replaced: Path) -> None:
+def _revert(items: list[str], new: list[str], home: Path, prepared: Path, replaced: Path) -> None:
     """Move back what `_apply` has moved."""
-    for item in new:
-        if not os.path.lexists(prepared / item) and os.path.lexists(home / item):
+    for item in items:
+        if item in new and not os.path.lexists(prepared / item) and os.path.lexists(home / item):
             _move(home / item, prepared / item)
-    for item in (*new, *removed):
         if os.path.lexists(replaced / item):
             _move(replaced / item, home / item)
     shutil.rmtree(replaced, ignore_errors=True)

@@ -56,7 +56,7 @@ async def test_a_backup_is_made_and_compared_with_what_was_written_since(tmp_pat
         page = await page_of(scene, 1)
         await until(page.title_label.text)
 
-        assert before == "Compared with now: the same numbers"
+        assert before == "Compared with now: Same numbers"
         assert page.difference_label.text() == "Compared with now: 1 conversation fewer, 1 message fewer"
         assert "2 conversations and 2 messages" in page.contents_label.text()
         assert "On request" in page.kind_label.text()

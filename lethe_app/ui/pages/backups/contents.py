@@ -59,7 +59,7 @@ def describe_difference(contents: BackupContents, current: BackupContents) -> st
         if difference and (contents.has_files or kind not in IN_FILES):
             count = format_count(abs(difference), *map(tr, names))
             parts.append((tr("{count} more") if difference > 0 else tr("{count} fewer")).format(count=count))
-    return ", ".join(parts) or tr("the same numbers")
+    return ", ".join(parts) or tr("Same numbers")
 
 
 def describe_conversation(conversation: BackedUpConversation, names: Mapping[str, str]) -> str:

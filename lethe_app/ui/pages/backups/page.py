@@ -25,18 +25,16 @@ from lethe_app.services.maintenance.backups import (
     save_copy,
 )
 from lethe_app.ui.core.file_transfers import FileTransfers, open_folder
-from lethe_app.ui.core.formatting import format_bytes, format_count, join_with_and
+from lethe_app.ui.core.formatting import (
+    format_bytes,
+    format_count,
+    join_with_and,
+)
 from lethe_app.ui.core.labels.dates import format_date_time
 from lethe_app.ui.dialogs.bundle_parts import TransferProgressDialog, run_with_progress
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
 from lethe_app.ui.dialogs.files import ask_for_file, ask_where_to_save
-from lethe_app.ui.pages.backups.contents import (
-    KINDS,
-    describe_contents,
-    describe_conversation,
-    describe_difference,
-    tr,
-)
+from lethe_app.ui.pages.backups.contents import KINDS, describe_contents, describe_conversation, describe_difference, tr
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.record_page.commands import Key, RecordCommand, page_command, single_command
 from lethe_app.ui.pages.record_page.page import RecordPage, RecordSpec
@@ -106,7 +104,11 @@ class BackupsPage(RecordPage[ListedBackup]):
             page_command(tr("Restore from file…"), self._restore_file, needs_records=False),
             page_command(tr("Open folder"), self._open_folder, "folder", needs_records=False),
             single_command(
-                tr("Restore…"), self._restore, (Key.OPEN,), is_enabled=lambda one: one.contents is not None, icon="undo"
+                tr("Restore…"),
+                lambda one: self._restore(one.backup.path, one.contents),
+                (Key.OPEN,),
+                is_enabled=lambda one: one.contents is not None,
+                icon="undo",
             ),
             single_command(tr("Save a copy…"), self._save_copy),
             single_command(tr("Delete…"), self._delete, (Key.DELETE,), confirm=self._confirm_deletion),
@@ -119,8 +121,8 @@ class BackupsPage(RecordPage[ListedBackup]):
         buttons = self.build_command_buttons(*(one for one in self._commands if one.minimum))
         self.detail.add_card(self.title_label, self.kind_label, self.contents_label, self.difference_label, buttons)
         self.personas_label, self.conversations_label = create_text_label(""), create_text_label("")
-        self.personas_card, _column = self.detail.add_card(self.personas_label, title=self.tr("Personas"))
-        self.conversations_card, _column = self.detail.add_card(self.conversations_label, title=self.tr("Newest conversations"))
+        titles = {self.personas_label: self.tr("Personas"), self.conversations_label: self.tr("Newest conversations")}
+        self._cards = [(self.detail.add_card(label, title=title)[0], label) for label, title in titles.items()]
         for label in (self.contents_label, self.personas_label, self.conversations_label):
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         return self.detail
@@ -150,25 +152,27 @@ class BackupsPage(RecordPage[ListedBackup]):
         self.detail.setCurrentIndex(0 if record is None else 1)
         if record is None:
             return
-        backup, contents = record.backup, record.contents
-        self.title_label.setText(format_date_time(backup.created))
-        self.kind_label.setText(f"{tr(KINDS[backup.kind])} · {format_bytes(backup.size)} · {backup.path.name}")
-        self.difference_label.setText(record.trouble if contents is None else self._compare_in_sentence(contents))
-        names = {} if contents is None else {**self._names, **contents.personas}
-        conversations = [] if contents is None else contents.conversations
-        shown = "" if contents is None else describe_contents(contents)
-        if contents is not None and not contents.has_files:
-            shown += "\n" + self.tr("Only the database: personas, worlds, presets and settings are not in this backup.")
-        if contents is not None and contents.left_out:
-            shown += "\n" + self.tr("Left out: {files}.").format(files=", ".join(contents.left_out))
-        self.contents_label.setText(shown)
-        self.contents_label.setVisible(bool(shown))
-        talked = {one.persona_id for one in conversations}
-        persona_names = sorted({*(contents.personas.values() if contents else ()), *(names.get(one, one) for one in talked)})
-        self.personas_label.setText(join_with_and(persona_names))
-        self.personas_card.setVisible(bool(persona_names))
-        self.conversations_label.setText("\n\n".join(describe_conversation(one, names) for one in conversations))
-        self.conversations_card.setVisible(bool(conversations))
+        backup, contents = record.backup, record.contents or BackupContents(made=record.backup.created)
+        names = {**self._names, **contents.personas}
+        talked_to = (names.get(one.persona_id, one.persona_id) for one in contents.conversations)
+        notes = (
+            describe_contents(contents),
+            "" if contents.has_files else self.tr("Only the database, without personas, worlds, presets and settings."),
+            self.tr("Left out: {files}.").format(files=", ".join(contents.left_out)) if contents.left_out else "",
+        )
+        texts = {
+            self.title_label: format_date_time(backup.created),
+            self.kind_label: f"{tr(KINDS[backup.kind])} · {format_bytes(backup.size)} · {backup.path.name}",
+            self.contents_label: "\n".join(filter(None, notes)),
+            self.difference_label: record.trouble or self._compare_in_sentence(contents),
+            self.personas_label: join_with_and(sorted({*contents.personas.values(), *talked_to})),
+            self.conversations_label: "\n\n".join(describe_conversation(one, names) for one in contents.conversations),
+        }
+        for label, text in texts.items():
+            label.setText(text)
+            label.setVisible(bool(text))
+        for card, label in self._cards:
+            card.setVisible(bool(label.text()))
 
     # Commands
 
@@ -210,28 +214,22 @@ class BackupsPage(RecordPage[ListedBackup]):
         kinds = self.tr("Backups (*{suffix} *.sqlite3)").format(suffix=BACKUP_SUFFIX)
         path = await ask_for_file(self._context.dialog_parent, self.tr("Restore from file"), kinds)
         if path is not None:
-            contents = await asyncio.to_thread(read_contents, path)
-            await self._confirm_and_restore(path, contents)
+            await self._restore(path, await asyncio.to_thread(read_contents, path))
 
-    async def _restore(self, listed: ListedBackup) -> None:
-        if listed.contents is not None:
-            made = listed.contents.model_copy(update={"made": listed.backup.created})
-            await self._confirm_and_restore(listed.backup.path, made)
-
-    async def _confirm_and_restore(self, path: Path, contents: BackupContents) -> None:
+    async def _restore(self, path: Path, contents: BackupContents | None) -> None:
         """Ask, prepare the restore while Lethe is open, and then close Lethe, which restores the backup and starts again."""
+        assert contents is not None, "the command is disabled for what cannot be read"
         title = self.tr("Restore the backup of {date}?").format(date=format_date_time(contents.made))
-        parts = [
-            self.tr("It contains {contents}.").format(contents=describe_contents(contents) or self.tr("nothing"))
-            + f"\n{self._compare_in_sentence(contents)}.",
-            ""
-            if contents.has_files
-            else self.tr("It is a copy of the database alone: personas, worlds, presets and settings stay as they are."),
+        database_only = self.tr("It is a copy of the database alone: personas, worlds, presets and settings stay as they are.")
+        parts = (
+            self.tr("It contains {contents}.").format(contents=describe_contents(contents) or self.tr("nothing")),
+            f"{self._compare_in_sentence(contents)}.",
+            "" if contents.has_files else database_only,
             self.tr(
                 "Lethe closes, puts the backup in place and starts again. What is here now is kept as a backup of its own,"
                 " from which you can return. Models, keys and passwords stay as they are."
             ),
-        ]
+        )
         text = "\n\n".join(filter(None, parts))
         if not await run_dialog(ConfirmDialog(self._context.dialog_parent, title, text, self.tr("Restore and restart"))):
             return
