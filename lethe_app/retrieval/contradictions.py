@@ -53,9 +53,9 @@ def compare_sentences(first: str, second: str) -> SentenceContrast:
     first_words, second_words = set(first_stems), set(second_stems)
     first_numbers, second_numbers = extract_numbers(first_lower), extract_numbers(second_lower)
     is_first_changed, is_second_changed = _matches("change", first_lower), _matches("change", second_lower)
+    is_negated_differently = _matches("negation", first_lower) != _matches("negation", second_lower)
     has_other_values = (
-        _matches("negation", first_lower) != _matches("negation", second_lower)
-        or _has_exclusive_values(first_lower, second_lower, "values")
+        _has_exclusive_values(first_lower, second_lower, "values")
         # Numbers that only one sentence has are a detail.
         or (bool(first_numbers) and bool(second_numbers) and first_numbers != second_numbers)
     )
@@ -69,7 +69,8 @@ def compare_sentences(first: str, second: str) -> SentenceContrast:
     # One other word in the same place is more often something else than a synonym.
     has_one_substitution = len(first_stems) == len(second_stems) and sum(map(str.__ne__, first_stems, second_stems)) == 1
     is_agreeing = not (
-        has_other_values
+        is_negated_differently
+        or has_other_values
         or is_of_somebody_else
         or first_numbers != second_numbers
         or _find_unknown_names(first, second)
@@ -85,7 +86,10 @@ def compare_sentences(first: str, second: str) -> SentenceContrast:
         and own_words <= MAX_OWN_WORDS
         and not is_of_somebody_else
     )
-    return SentenceContrast(is_agreeing, is_same_matter and (has_other_values or (is_second_changed and not is_first_changed)))
+    # “Can't eat peanuts” denies that peanuts are eaten, not that one is allergic to them.
+    is_denied = is_negated_differently and (first_words <= second_words or second_words <= first_words)
+    is_changed = is_second_changed and not is_first_changed
+    return SentenceContrast(is_agreeing, is_same_matter and (has_other_values or is_denied or is_changed))
 
 
 def extract_numbers(text: str) -> list[str]:

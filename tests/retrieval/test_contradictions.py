@@ -145,3 +145,16 @@ def test_most_shipped_updates_have_a_sign_and_few_related_facts_do():
     assert sum(signs[PairKind.UPDATE]) > 0.7 * len(signs[PairKind.UPDATE])
     assert sum(signs[PairKind.RELATED]) < 0.05 * len(signs[PairKind.RELATED])
     assert not any(signs[PairKind.UNRELATED])
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "is_replacing"),
+    [
+        ("Tomas is allergic to peanuts.", "Tomas can't eat peanuts.", False),
+        ("Tomas hates crowds.", "Tomas doesn't go into crowds.", False),
+        ("Tomas eats meat on Sundays.", "Tomas doesn't eat meat.", True),
+        ("Tomas has a dog.", "Tomas has no dog at home.", True),
+    ],
+)
+def test_only_what_is_stated_is_denied(first: str, second: str, is_replacing: bool):
+    assert compare_sentences(first, second).is_replacing is is_replacing
