@@ -19,10 +19,11 @@ from lethe_app.brain.facts.comparison import (
     restates,
     reword_fact,
 )
+from lethe_app.brain.facts.same_meaning import is_said_by
 from lethe_app.brain.facts.superseding import VALID, find_contained, supersede
 from lethe_app.brain.facts.updates import FactWithdrawal, replace_outdated
 from lethe_app.brain.notebooks.outdated_lines import FactHistory
-from lethe_app.brain.text.fingerprint import fingerprint_digest
+from lethe_app.brain.text.fingerprint import compute_fingerprint, fingerprint_digest
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact, MadeBy, SupersededBecause, Tombstone, find_current_fact
 from lethe_app.domain.passage import PassageKind
@@ -340,8 +341,9 @@ class FactService:
         unindexed: Mapping[UUID, str],
     ) -> list[ExtractedFact]:
         """Return the records that change because of this fact."""
-        digest = fingerprint_digest(fact.fact)
-        nearest_facts = [(other, 0.0) for other in known.values() if _digest(other.fact) == digest]
+        digest, fingerprint = fingerprint_digest(fact.fact), compute_fingerprint(fact.fact)
+        same_words = [other for other in known.values() if _digest(other.fact) == digest]  # in any order
+        nearest_facts = [(other, 0.0) for other in same_words if compute_fingerprint(other.fact) == fingerprint]
         for guid, distance in await self._memory_index.nearest_origins(
             persona_id, fact.fact, PassageKind.FACT, NEAREST, unindexed
         ):
@@ -352,7 +354,8 @@ class FactService:
             if current is not None and current.guid not in {each.guid for each, _distance in nearest_facts}:
                 nearest_facts.append((current, 1.0))
         thresholds = await self._calibration.thresholds()
-        restated = next((other for other in known.values() if not other.superseded and restates(fact, other)), None)
+        valid = [other for other in known.values() if not other.superseded]
+        restated = next((other for other in valid if restates(fact, other) or is_said_by(fact, other)), None)
         if restated is not None and not any(distance == 0.0 for _other, distance in nearest_facts):
             shorter = fact.model_copy(update={"made_by": restated.made_by})  # whoever says less does not word it
             return facts_merge.join_wordings(restated, shorter, SupersededBecause.EXTENDED)

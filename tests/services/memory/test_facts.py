@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from lethe_app.brain.facts.same_meaning import is_said_by
 from lethe_app.brain.text.fingerprint import compute_fingerprint
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import SessionPart
@@ -387,3 +388,33 @@ async def test_facts_follow_a_new_name_of_the_user(services: AppServices):
         ("Ruth is a friend of Tomas.", "Ruth"),
         ("Tomasina sails.", "Tomas"),
     }
+
+
+@pytest.mark.parametrize(
+    "wordings",
+    [
+        ("is allergic to peanuts.", "has a peanut allergy.", "has got an allergy to peanuts.", "is still allergic to peanuts."),
+        ("loves sailing.", "enjoys sailing.", "likes sailing a lot.", "is fond of sailing.", "really loves sailing."),
+        ("works as a nurse.", "is employed as a nurse.", "is a nurse by profession.", "still works as a nurse."),
+    ],
+)
+async def test_a_fact_in_other_words_of_the_same_meaning_is_one_fact(services: AppServices, wordings: tuple[str, ...]):
+    for day, wording in enumerate(wordings):
+        await services.facts.learn(HER, [said(f"Tomas {wording}", day=day, subject="Tomas")])
+
+    assert list(await known(services)) == [f"Tomas {wordings[0]}"]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Tomas loves sailing.", "Tomas hates sailing."),
+        ("Tomas likes tea.", "Tomas likes coffee."),
+        ("Tomas's sister loves Ben.", "Tomas loves Ben."),
+        ("Tomas is allergic to peanuts.", "Tomas is not allergic to peanuts."),
+        ("Tomas has a dog.", "Tomas has a dog called Rex."),
+    ],
+)
+def test_a_fact_of_another_meaning_is_not_said_by_a_known_one(one: str, other: str):
+    known_fact, new = (ExtractedFact(fact=text, subject="Tomas") for text in (one, other))
+    assert not is_said_by(new, known_fact)

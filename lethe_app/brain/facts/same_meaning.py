@@ -1,0 +1,44 @@
+"""Rewordings of a fact: other words of the same meaning, and words that add nothing (`same_meaning.toml`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+
+from lethe_app.brain.facts.comparison import is_same_subject, subject_words
+from lethe_app.brain.text.fingerprint import compute_fingerprint, content_words
+from lethe_app.domain.facts import ExtractedFact, MadeBy
+from lethe_app.language_tables import load_table
+
+_MIN_WORDS = 2
+"""Fewest words of a fact that can say what another one says; one word is often part of another statement."""
+
+
+def is_said_by(new: ExtractedFact, old: ExtractedFact) -> bool:
+    """Return whether a known fact says all that a new one says, in words of the same meaning. Rules do not say better what a
+    model says.
+    """
+    words = _meanings(new)
+    return (
+        (new.made_by is MadeBy.RULES or old.made_by is not MadeBy.RULES)
+        and len(words) >= _MIN_WORDS
+        and is_same_subject(new, old)
+        and compute_fingerprint(new.fact).is_negated == compute_fingerprint(old.fact).is_negated
+        and words <= _meanings(old)
+    )
+
+
+def _meanings(fact: ExtractedFact) -> frozenset[str]:
+    """Return one word for each meaning of the content words of a fact, without the name of its subject."""
+    meanings, words = _table(), content_words(fact.fact) - content_words(" ".join(subject_words(fact)[:1]))
+    return frozenset(meanings.get(word, word) for word in words) - {""}
+
+
+@cache
+def _table() -> Mapping[str, str]:
+    """Return a word for the meaning of each word, as stems; an empty string for those without one of their own."""
+    table = load_table("same_meaning")
+    meanings = {stem: "" for word in table["emphasis"] for stem in content_words(word)}
+    for group in table["same"]:
+        meanings |= {stem: group[0] for word in group for stem in content_words(word)}
+    return meanings
