@@ -46,6 +46,10 @@ class RecallWay(StrEnum):
     """It is among the most important memories, which are recalled when a new session begins."""
 
 
+NOTEBOOK_WORLD = "notebook"
+"""Value of `RecalledMemory.world` for a notebook, which marks it as a file and not as a memory that can be forgotten by its
+id.
+"""
 LOGGED = frozenset({RecallWay.NATURAL, RecallWay.FORCED, RecallWay.NEWS, RecallWay.RETURN})
 """Ways of recall whose memories are written into the session once, as a hidden message."""
 

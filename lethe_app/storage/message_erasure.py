@@ -115,8 +115,8 @@ def _erase_records(connection: sqlite3.Connection, persona_id: str, day: str, id
     connection.executemany("DELETE FROM changes WHERE run_id = ?", [(id_,) for id_ in stale])
     # The recorded change of a notebook contains its whole text.
     later = "persona_id = ? AND what = 'notebook' AND date(at, 'localtime') >= ?"
-    connection.execute(f"DELETE FROM changes WHERE {later}", (persona_id, day))
-    connection.executemany("DELETE FROM task_runs WHERE id = ?", [(id_,) for id_ in stale])
+    written = connection.execute(f"DELETE FROM changes WHERE {later} RETURNING run_id", (persona_id, day)).fetchall()
+    connection.executemany("DELETE FROM task_runs WHERE id = ?", [*written, *((id_,) for id_ in stale)])
 
 
 def _blank_recalls(connection: sqlite3.Connection, sessions: set[str]) -> None:

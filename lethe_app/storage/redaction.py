@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from lethe_app.domain.recall import LOGGED, OUTDATED
+from lethe_app.domain.recall import LOGGED, NOTEBOOK_WORLD, OUTDATED
 from lethe_app.storage.chats.receipts import COUNT_DELETION
 from lethe_app.storage.row_mapping import json_list, json_text
 
@@ -23,6 +23,11 @@ SELECT value FROM json_each(?) WHERE value NOT IN (SELECT guid FROM memories) AN
 AND value NOT IN (SELECT id FROM messages) AND value NOT IN (SELECT id FROM document_chunks)
 """
 """Query: those of the given guids that exist neither as memory, nor as fact, message or passage of a document."""
+SELECT_NOTEBOOK_TURNS = f"""
+SELECT t.message_id, t.value
+FROM turn_memories t JOIN messages m ON m.id = t.message_id JOIN sessions s ON s.guid = m.session_id
+WHERE s.persona_id = ? AND json_valid(t.value) AND instr(t.value, '"{NOTEBOOK_WORLD}"')
+"""
 ERASE_STATES = """
 DELETE FROM session_state WHERE key IN ('stable_prefix', 'session_notes', 'subject')
 AND session_id IN (SELECT guid FROM sessions WHERE persona_id = ?)
@@ -89,7 +94,15 @@ def erasing(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 def erase_states(connection: sqlite3.Connection, persona_id: str) -> None:
-    """Erase the states of a persona's sessions that contain summaries, notes and names of notebooks, and the stored prompts."""
+    """Erase the states of a persona's sessions that contain summaries, notes and names of notebooks, the stored prompts, and
+    the texts of notebooks from recorded turns.
+    """
+    for message_id, value in connection.execute(SELECT_NOTEBOOK_TURNS, (persona_id,)).fetchall():
+        row = json.loads(value)
+        for record in row.get("memory", {}).get("recalled", []):
+            if record.get("world") == NOTEBOOK_WORLD:
+                record |= {"title": "", "text": "", "leads": []}
+        connection.execute("UPDATE turn_memories SET value = ? WHERE message_id = ?", (json_text(row), message_id))
     connection.execute(ERASE_STATES, (persona_id,))
     connection.execute("DELETE FROM kept_prompts WHERE persona_id = ?", (persona_id,))
     connection.execute(COUNT_DELETION, (persona_id,))

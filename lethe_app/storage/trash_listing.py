@@ -157,6 +157,11 @@ class TrashListing(Store):
             connection.execute(query, (scope, persona_id))
 
     @in_transaction
+    def erase_copies(self, connection: sqlite3.Connection, persona_id: str) -> None:
+        """Erase the copies of a persona's notebooks in prompts, states and recorded turns."""
+        redaction.erase_states(connection, persona_id)
+
+    @in_transaction
     def persona_ids(self, connection: sqlite3.Connection) -> set[str]:
         """Return the ids of all personas that own records."""
         query = " UNION ".join(f"SELECT persona_id FROM {table}" for table in PERSONA_TABLES)

@@ -340,7 +340,7 @@ async def measure_way(name: str) -> tuple[set[str], set[str], list[str], list[st
         valid = [fact.fact for fact in facts if not fact.superseded]
         await empty_trash(home.services)
         after = await asyncio.to_thread(find_places, home)
-    expected = OLDER if name not in ("persona", "persona's memories", "everything", *ALONE) else ()
+    expected = OLDER if name not in ("retention", "persona", "persona's memories", "everything", *ALONE) else ()
     lost = [word for word in expected if not any(word in fact for fact in valid)]
     return before, after, [fact for fact in valid if canary in fact.lower()], lost
 

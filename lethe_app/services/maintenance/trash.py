@@ -185,6 +185,8 @@ class Trash:
             await self._facts.renew(persona_id)  # facts that the deleted ones had superseded are valid again
         for owner in await self._files.erase([item for item in items if item.kind in FILE_KINDS]):
             await self._records.erase_persona(owner, app_state_keys(owner))
+        for persona_id in {item.persona_id for item in items if item.kind is TrashKind.NOTEBOOK}:
+            await self._records.erase_copies(persona_id)
         await self._indexing.index_changes()
         await self.scrub()
         if with_backups:

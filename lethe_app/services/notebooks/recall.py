@@ -32,7 +32,7 @@ from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryType
 from lethe_app.domain.passage import TextEmbedding
-from lethe_app.domain.recall import Reason, ReasonKind, RecalledMemory, RecallWay
+from lethe_app.domain.recall import NOTEBOOK_WORLD, Reason, ReasonKind, RecalledMemory, RecallWay
 from lethe_app.errors import LetheError
 from lethe_app.retrieval.vectors.distances import sorted_distances
 from lethe_app.services.indexing.calibration import Calibration
@@ -60,10 +60,6 @@ EMBEDDING_BATCH = 8
 """Texts embedded in one call."""
 MAX_UNRELATED_MESSAGES = 4
 """Messages in a row that are not about the open notebook, after which it is closed."""
-NOTEBOOK_WORLD = "notebook"
-"""Value of `RecalledMemory.world` for a notebook, which marks it as a file and not as a memory that can be forgotten by its
-id.
-"""
 _ID_NAMESPACE = UUID("5d7a6c1e-5a0e-4b8e-9a42-6a6f0d1c8b11")
 """Namespace of the ids of notebooks in recollections."""
 RECENT_HEADING = "What you two spoke of lately:"

@@ -12,6 +12,7 @@ from lethe_app.errors import StorageError
 from lethe_app.storage.chats import branches
 from lethe_app.storage.chats.session_row import queue_for_indexing, update_session_row
 from lethe_app.storage.key_value import session_values, set_session_value
+from lethe_app.storage.memory import derived_memories
 from lethe_app.storage.row_mapping import ColumnValue, json_text, update
 
 MERGED_FIELDS = """
@@ -61,6 +62,7 @@ def merge_into_first(connection: sqlite3.Connection, guids: Sequence[str]) -> No
         _append_messages(connection, target, source)
         connection.execute(COPY_USER_MARKS, (target, source))
         replace_fact_source(connection, source, None, target)
+        derived_memories.add_session(connection, source, target)
         connection.execute("DELETE FROM memories WHERE guid = ?", (source,))
     for table, row in fields.items():
         update(connection, table, "guid", {**row, "guid": target})

@@ -18,6 +18,7 @@ from lethe_app.storage.chats import branches, messages, session_merge
 from lethe_app.storage.chats.session_merge import SELECT_FACT_SOURCES, replace_fact_source
 from lethe_app.storage.chats.session_row import insert_session, queue_for_indexing, update_session_row
 from lethe_app.storage.database import Store, in_transaction
+from lethe_app.storage.memory import derived_memories
 from lethe_app.storage.row_mapping import insert, json_list, save_row, select_dicts
 
 DESCENDANTS = """
@@ -101,6 +102,7 @@ def _move_subtree(connection: sqlite3.Connection, old: str, first: str, new_sess
         (new, old, *COPIED_STATE),
     )
     session_merge.replace_fact_source(connection, old, [id_ for _new, id_ in moved], new)
+    derived_memories.add_session(connection, old, new)
     for session in (old, new):
         update_session_row(connection, session)
         queue_for_indexing(connection, session)

@@ -33,6 +33,10 @@ _RESTORE = """
 UPDATE memories SET deleted_at = NULL, deleted_with = '' WHERE deleted_with IN (SELECT value FROM json_each(?))
 RETURNING persona_id, guid
 """
+_ADD_SESSION = """
+UPDATE memories SET sources = json_insert(sources, '$[#]', :new)
+WHERE category <> 'chat_session' AND sources <> '[]' AND EXISTS (SELECT 1 FROM json_each(sources) WHERE value = :old)
+"""
 _TERM = re.compile(r"[^\W_\u0e00-\U0010ffff]{2,}|(?=([\u0e00-\U0010ffff]{2}))")
 """Words, and pairs of adjacent characters in scripts that most often separate no words."""
 
@@ -56,6 +60,11 @@ def withdraw(
 def restore(connection: sqlite3.Connection, causes: Iterable[str]) -> list[Owned]:
     """Restore the memories that went with these sessions, messages or former texts, and return them."""
     return connection.execute(_RESTORE, (json_list(causes),)).fetchall()
+
+
+def add_session(connection: sqlite3.Connection, old: str, new: str) -> None:
+    """Make the memories of a session those of another one, too, because messages have moved there."""
+    connection.execute(_ADD_SESSION, {"old": f"session:{old}", "new": f"session:{new}"})
 
 
 def erase_lapsed(connection: sqlite3.Connection) -> None:
