@@ -13,7 +13,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict
 from lethe_app.brain.dreams.corrections import CorrectionStrength
 from lethe_app.brain.dreams.dislikes import DislikedReply, parse_explanation
 from lethe_app.brain.dreams.preferences import CorrectionRemark, find_remarks
-from lethe_app.brain.text.utterance import Utterance, to_utterances
+from lethe_app.brain.text.utterance import Utterance, to_utterances, without_withdrawn
 from lethe_app.domain.agent_runs import Feedback, ReplyRating
 from lethe_app.domain.chat import Message, Role
 from lethe_app.domain.clock import now
@@ -155,7 +155,9 @@ class FeedbackService:
                 earlier = await self._session_store.newest_messages(entry.session, LOOK_BACK, feedback.message_id)
                 question = newest_user_message(earlier)
                 position = (feedback.message_id, feedback.position, entry.session, feedback.at)
-                disliked_replies.append(DislikedReply(*position, question.content if question else "", entry.text))
+                disliked_replies.append(
+                    DislikedReply(*position, without_withdrawn(question).content if question else "", entry.text)
+                )
         return disliked_replies
 
     async def list_new_messages(self, persona_id: str) -> list[list[Utterance]]:

@@ -13,6 +13,7 @@ from pydantic import ValidationError, create_model
 
 from lethe_app.brain.llm_schemas.archive import LlmAnswer
 from lethe_app.brain.text.reported_speech import shorten
+from lethe_app.brain.text.utterance import without_withdrawn
 from lethe_app.config.options import GroupTurns
 from lethe_app.domain.chat import ChatSession, Role
 from lethe_app.domain.persona import Persona
@@ -172,7 +173,7 @@ class GroupService:
         """
         messages = [
             message
-            for message in await self.session_store.newest_messages(session.guid, MAX_MESSAGES)
+            for message in map(without_withdrawn, await self.session_store.newest_messages(session.guid, MAX_MESSAGES))
             if not message.hidden and message.content.strip()
         ]
         last = messages[-1].speaker if messages else ""

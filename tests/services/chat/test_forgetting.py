@@ -110,6 +110,9 @@ async def test_erasing_leaves_no_word_of_it(services: AppServices, past: ChatSes
         return "\n".join(connection.iterdump())
 
     assert "Kraków" not in await services.database.run(dump)
+    files = [file for file in services.paths.home.rglob("*") if file.is_file()]
+    assert services.paths.database in files
+    assert [file.name for file in files if "Kraków".encode() in file.read_bytes()] == []
     assert await known(services) == ["Tomas works as a carpenter."]
     assert WORK in [message.content for message in await services.sessions.page(past.guid, 0, 9)]
 

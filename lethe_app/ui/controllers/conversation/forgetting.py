@@ -86,6 +86,8 @@ class ForgettingController(Controller):
         what = shorten_text(forgotten.what, MAX_QUOTED)
         if any(forgotten.candidates.values()) and not _has_forgotten(forgotten):
             return self.tr("What should be forgotten?")
+        if not _has_forgotten(forgotten) and not forgotten.what:
+            return self.tr("There is nothing before your message that could be forgotten.")
         if not _has_forgotten(forgotten):
             return self.tr("Nothing else says this. Your message is not remembered.")
         return self.tr("Forgotten: “{what}”").format(what=what) if what else self.tr("Forgotten")
