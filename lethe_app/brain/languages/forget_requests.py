@@ -67,6 +67,12 @@ class ForgetRequest:
         kinds = load_table(_TABLE, self.language).get("kinds", {})
         return next((FactKind(kind) for kind in kinds if _topic_pattern("kinds", kind, self.language).search(self.what)), None)
 
+    @property
+    def key(self) -> str:
+        """Return the attribute of a fact that the words name, such as “age” for “how old I am”; empty if none."""
+        keys = load_table(_TABLE, self.language).get("keys", {})
+        return next((key for key in keys if _topic_pattern("keys", key, self.language).fullmatch(self.what)), "")
+
     def is_said_by(self, text: str) -> bool:
         """Return whether a sentence says what is to be forgotten, or one of its clauses."""
         return any(self._is_said(each, text) for each in self._statements)
@@ -74,8 +80,9 @@ class ForgetRequest:
     @cached_property
     def _statements(self) -> Sequence[str]:
         """The clauses of what is to be forgotten, each of which is a statement of its own."""
-        clauses = extract_clauses(self.what) if self.language == "en" else []
-        return clauses if len(clauses) > 1 else [self.what]
+        what = compile_table(_TABLE, "filler", self.language).sub("", self.what)
+        clauses = extract_clauses(what) if self.language == "en" else []
+        return clauses if len(clauses) > 1 else [what]
 
     def is_named_in(self, text: str) -> bool:
         """Return whether a text has any word of what is to be forgotten, as a reply to the request may."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from uuid import UUID, uuid4
@@ -37,8 +38,12 @@ from lethe_app.storage.index.full_text import MAX_PASSAGE_NUMBER, FullTextSearch
 from lethe_app.storage.key_value import SessionState
 from lethe_app.storage.memory.facts import FactStore
 
+_QUOTATION = re.compile(r"(?:Asked “(?P<asked>[^”]*)”, )?[^:“]{1,60} said(?: on [^:“]+)?: “(?P<said>.+)”")
+"""Fact in the user's own words, with the question that they answer."""
 SAID_ANYWHERE = frozenset({ForgetKind.STATEMENT, ForgetKind.LINE_BEFORE})
 """Kinds of requests that are about all conversations; one about its own line concerns that line alone."""
+MAX_LINES_READ = 100
+"""Messages before a request of which the facts are read that they state together, as a question and its answer."""
 MAX_LINES = 400
 """Messages before a request in which the line that it points at, and lines that say the same, are looked for."""
 
@@ -76,12 +81,13 @@ class Forgetting:
         forgotten = MemoriesForgotten(message.id, session.guid, requests[0].what)
         self.requests[message.id] = (forgotten, requests)
         await self._withdraw(forgotten, {} if session.is_incognito else parts)
+        stated = await asyncio.to_thread(_read_facts, lines[-MAX_LINES_READ:-1]) if not session.is_incognito else []
         for persona_id in personas:
-            known = await self._fact_store.undeleted_facts_of(persona_id)
+            known = [*await self._fact_store.undeleted_facts_of(persona_id), *stated]
             chosen, vague = await asyncio.to_thread(_choose_facts, known, requests, parts, message.speaker_name)
             if not chosen and not vague and requests[0].kind is ForgetKind.STATEMENT:
                 vague = await self._facts.find_similar(persona_id, requests[0].what)
-            forgotten.candidates[persona_id] = [fact for fact in vague if not fact.superseded]
+            forgotten.candidates[persona_id] = [fact for fact in vague if not fact.superseded and fact not in stated]
             is_chosen_later = any(forgotten.candidates.values())
             said = [one for one in requests if one.kind in SAID_ANYWHERE or (_has_lines(one) and not is_chosen_later)]
             await self._forget(forgotten, persona_id, chosen, said)
@@ -127,13 +133,12 @@ class Forgetting:
         known = await self._fact_store.undeleted_facts_of(persona_id)
         names = {fact.subject for fact in known}
         facts = list({part.guid: part for fact in chosen for part in find_contained(fact.guid, known)}.values())
+        said = [*facts, *(fact for fact in chosen if fact not in known)]  # what this conversation states is not stored yet
         lines: dict[UUID, list[str]] = {}
-        for message_id in {id_ for fact in facts for id_ in fact.source_messages} | await self._find_lines(
-            persona_id, requests
-        ):
+        for message_id in {id_ for fact in said for id_ in fact.source_messages} | await self._find_lines(persona_id, requests):
             with suppress(StorageError):  # it is in the trash
                 text = (await self._session_store.message(message_id)).content
-                stated = [fact for fact in facts if message_id in fact.source_messages]
+                stated = [fact for fact in said if message_id in fact.source_messages]
                 if parts := await asyncio.to_thread(_find_parts, text, requests, stated):
                     lines[message_id] = parts
         await self._withdraw(forgotten, lines)
@@ -193,6 +198,14 @@ class Forgetting:
             await self._facts.renew(persona_id)
 
 
+def _read_facts(lines: Sequence[Utterance]) -> list[ExtractedFact]:
+    """Return the facts that lines state, also as the answer to a question."""
+    return [
+        ExtractedFact(fact=one.text, subject=one.subject, key=one.key, kind=one.kind, source_messages=list(one.message_ids))
+        for one in extract_statements(lines)
+    ]
+
+
 def _has_lines(request: ForgetRequest) -> bool:
     """Return whether the lines that name a subject are forgotten with the facts about it: any but the user."""
     return request.kind is ForgetKind.EVERYTHING and not request.is_about_user
@@ -209,7 +222,8 @@ def _choose_facts(
         found = [
             fact
             for fact in known
-            if (request.kind is not ForgetKind.OWN_LINE and request.is_said_by(_as_speaker(fact.fact, (fact.subject, user))))
+            if (request.key and fact.key == request.key)
+            or (request.kind is not ForgetKind.OWN_LINE and request.is_said_by(_as_speaker(fact.fact, (fact.subject, user))))
             or any(part in parts and _is_stated(fact, parts[part]) for part in fact.source_messages)
             or (request.kind in SAID_ANYWHERE and any(_is_value(fact, statement) for statement in statements))
         ]
@@ -225,6 +239,8 @@ def _choose_facts(
 
 def _as_speaker(text: str, names: Iterable[str]) -> str:
     """Return a statement about the user as the user says it, so that it differs from one about somebody else."""
+    if quotation := _QUOTATION.match(text):
+        return " ".join(filter(None, quotation.groups()))
     name = next((name for name in names if name and text.startswith(f"{name} ")), "")
     return f"I{text.removeprefix(name)}" if name else text
 

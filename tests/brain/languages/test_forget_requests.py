@@ -123,6 +123,7 @@ def test_what_is_stated_besides_is_no_part_of_what_is_to_be_forgotten():
         ("Forget that I'm pregnant.", "I'm five months pregnant!", "My sister is pregnant."),
         ("Forget that I'm pregnant.", "I am pregnant.", "I'm not pregnant."),
         ("Forget that my sister Ana lives in Braga.", "Ben's sister Ana lives in Braga.", "Ben lives in Braga."),
+        ("Forget that I was ever in prison.", "I was in prison.", "My brother was in prison."),
         ("Forget that I'm 34.", "I am 34 years old.", "I paid 34 euros for a train ticket to Leeds."),
         ("Forget that I smoke and work as a nurse.", "I work as a nurse.", "I work at a bank."),
         ("Vergiss, dass ich in Krakau wohne.", "Ben wohnt in Krakau.", "Ben liebt Krakau."),

@@ -281,3 +281,23 @@ async def test_memories_made_by_the_program_go_and_come_back_with_it(services: A
     assert [one.guid for one in await services.memory_store.memories_of(MIRA)] == [own.guid]
     await services.forgetting.undo(forgotten)
     assert {one.guid for one in await services.memory_store.memories_of(MIRA)} == {memory.guid, own.guid}
+
+
+async def test_the_answer_to_a_question_is_withdrawn_with_what_it_means(services: AppServices, says: Callable[..., object]):
+    await says("Where do you live, Tomas?", "Nice.", "Aye.")
+    session = await services.sessions.new(MIRA)
+    await say(services, session, "I have a brother called Aleks, who plays the cello.")
+    await say(services, session, "In Kraków.")
+    await request(services, session, "Forget that I live in Kraków.")
+    await archive(services, session)
+    text = await told(services)
+    assert "Kraków" not in text
+    assert "Aleks" in text
+
+
+async def test_an_attribute_is_forgotten_by_its_name(services: AppServices, session: ChatSession):
+    await say(services, session, "I'm 34. I have a brother called Aleks.")
+    await request(services, session, "Forget how old I am.")
+    await archive(services, session)
+    assert "34" not in " ".join(await known(services))
+    assert "Aleks" in await told(services)
