@@ -13,7 +13,7 @@ from pathlib import Path
 
 from lethe_app.storage.backup import BackupCancelled
 from lethe_app.storage.database_header import HEADER_BYTES, has_content, sidecar_path
-from lethe_app.storage.error_translation import damaged_error, translate_errors
+from lethe_app.storage.error_translation import translate_errors
 from lethe_app.storage.index.pending import queue_all
 from lethe_app.storage.migrations import APPLICATION_ID, MIGRATIONS, migrate
 from lethe_app.storage.salvaged_relations import mend_relations
@@ -59,7 +59,7 @@ def salvage(database: Path, target: Path, stop: threading.Event, on_progress: Pr
     """Copy what can be read of a damaged database into a new one at `target`, of the newest schema version; `database` is not
     changed.
 
-    Raise DatabaseDamaged if nothing can be read, BackupCancelled when `stop` is set, and StorageError.
+    If nothing can be read, the new one is empty. Raise BackupCancelled when `stop` is set, and StorageError.
     """
     with translate_errors(target), tempfile.TemporaryDirectory(dir=target.parent) as folder:
         copy, template = Path(folder) / database.name, Path(folder) / "template.sqlite3"
@@ -80,9 +80,6 @@ def salvage(database: Path, target: Path, stop: threading.Event, on_progress: Pr
         mend(copy, template.read_bytes())
         with closing(_open_damaged(copy)) as source:
             report = _copy_database(source, found[mend], target, stop, on_progress)
-    if not any(report.saved.get(table) for table in ("messages", "alternatives", "memories", "facts")):
-        target.unlink()
-        raise damaged_error(database, "is damaged beyond repair: nothing in it can be read", "Restore a backup.")
     return report
 
 

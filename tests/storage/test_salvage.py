@@ -171,12 +171,19 @@ async def test_what_only_the_log_has_is_saved_too(filled: Path):
 
 
 @pytest.mark.parametrize("content", [b"", b"x" * 5000, bytes(200_000), b"SQLite format 3\x00" + b"\xff" * 20_000])
-def test_a_file_of_which_nothing_can_be_read_is_told(tmp_path: Path, content: bytes):
-    path = tmp_path / "lethe.sqlite3"
-    path.write_bytes(content)
+async def test_of_a_file_of_which_nothing_can_be_read_an_empty_database_is_made(tmp_path: Path, content: bytes):
+    path = tmp_path / "home" / "lethe.sqlite3"
+    write(path, content)
 
-    with pytest.raises(DatabaseDamaged, match="beyond repair"):
-        salvage(path, tmp_path / "saved.sqlite3", threading.Event())
+    report, target = saved_from(path)
+
+    assert not any(report.saved.get(table) for table in ("messages", "memories", "facts"))
+    await (await Database.open(target)).close()
+
+
+def write(path: Path, content: bytes) -> None:
+    path.parent.mkdir(parents=True)
+    path.write_bytes(content)
 
 
 def test_a_salvage_can_be_stopped(filled: Path, tmp_path: Path):

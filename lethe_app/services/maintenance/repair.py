@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from lethe_app.domain.bundle import BackupContents
 from lethe_app.domain.clock import now
 from lethe_app.errors import DatabaseDamaged, DatabaseTooNew, FileError, LetheError, StorageError
 from lethe_app.paths import Paths
@@ -22,19 +23,22 @@ from lethe_app.services.scheduling.offload import (
 )
 from lethe_app.storage.backup import BackupCancelled
 from lethe_app.storage.database_header import has_content
-from lethe_app.storage.error_translation import translate_errors
+from lethe_app.storage.error_translation import damaged_error, translate_errors
 from lethe_app.storage.home_backup.archive import DATABASE, DATABASE_ITEMS
+from lethe_app.storage.home_backup.contents import describe_database
 from lethe_app.storage.home_backup.restore import PREPARED_PREFIX, commit_restore
 from lethe_app.storage.salvage import SalvageReport, salvage
 
 COUNTED = {
-    "sessions": ("conversation", "conversations"),
+    "conversations": ("conversation", "conversations"),
     "messages": ("message", "messages"),
     "memories": ("memory", "memories"),
     "facts": ("fact", "facts"),
     "documents": ("document", "documents"),
 }
-"""Singular and plural of the records in a table that mean something to the user."""
+"""Singular and plural of the records that a report counts."""
+PARTS = {"sessions": "conversations", "alternatives": "messages", "document_chunks": "documents"}
+"""What a table contains, if it is not called like that."""
 MAX_LISTED = 20
 """Number of incomplete conversations that a report lists."""
 
@@ -68,8 +72,15 @@ class Repair:
     """Outcome of a repair."""
 
     report: SalvageReport
+    contents: BackupContents
+    """What the new database contains."""
     kept: Path | None
     """Folder with the damaged database."""
+
+    @property
+    def is_incomplete(self) -> bool:
+        """Return whether something could not be read."""
+        return bool(self.report.damaged or self.report.incomplete)
 
 
 def diagnose_start(paths: Paths, error: Exception) -> StartProblem:
@@ -105,7 +116,8 @@ async def repair_database(paths: Paths, on_progress: ProgressCallback = ignore_p
     """Replace the damaged database of a closed Lethe by one with everything that can still be read; the damaged one is kept
     among the backups.
 
-    Raise DatabaseDamaged if nothing can be read, DatabaseLocked while Lethe runs, StorageError; then nothing has changed.
+    Raise DatabaseDamaged if nothing can be read and there are backups, DatabaseLocked while Lethe runs, StorageError; then
+    nothing has changed.
     """
     token = CancelToken(on_progress)
 
@@ -123,30 +135,30 @@ def _repair(paths: Paths, token: CancelToken) -> Repair:
         folder = Path(tempfile.mkdtemp(prefix=PREPARED_PREFIX, dir=paths.home))
     try:
         report = salvage(paths.database, folder / DATABASE, token.cancel_event, token.report_progress)
+        contents = describe_database(folder / DATABASE)
+        if not any(contents.counts.values()) and report.damaged and _has_backups(paths.home):
+            raise damaged_error(paths.database, "is damaged beyond repair: nothing in it can be read", "Restore a backup.")
         kept = commit_restore(paths, folder, DATABASE_ITEMS)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    return Repair(report, kept)
+    return Repair(report, contents, kept)
 
 
 def describe_repair(repair: Repair) -> str:
     """Return what was saved and what was not, in a few lines."""
-    report = repair.report
-    saved = dict(report.saved)
-    saved["memories"] = max(0, saved.get("memories", 0) - saved.get("sessions", 0))  # every conversation is a memory, too
-    counts = [_count(saved[table], *words) for table, words in COUNTED.items() if saved.get(table)]
-    lines = [f"Saved: {', '.join(counts)}."]
-    lost = [_count(report.lost[table], *words) for table, words in COUNTED.items() if report.lost.get(table)]
-    if lost:
-        lines.append(f"Not saved: {', '.join(lost)}.")
+    report, counts = repair.report, repair.contents.counts
+    saved = [_count(counts[kind], *words) for kind, words in COUNTED.items() if counts.get(kind)]
+    lines = [f"Saved: {', '.join(saved) or 'nothing'}."]
+    damaged = dict.fromkeys(PARTS.get(table, table) for table in report.damaged)
+    parts = [f"{kind} ({report.lost[kind]} lost)" if kind in report.lost else kind for kind in damaged if kind in COUNTED]
+    if parts:
+        lines.append(f"A part could not be read of: {', '.join(parts)}.")
     for title, there, before in report.incomplete[:MAX_LISTED]:
         lines.append(f"“{title}” has {there} of {_count(before, 'message', 'messages')}.")
     if len(report.incomplete) > MAX_LISTED:
         lines.append(f"{len(report.incomplete) - MAX_LISTED} more conversations are incomplete.")
-    if not (report.damaged or report.lost or report.incomplete):
+    if not (parts or report.incomplete):
         lines.append("Everything could be read.")
-    elif not (lost or report.incomplete):
-        lines.append("A part of the file could not be read; whether something is missing cannot be told.")
     if repair.kept is not None:
         lines.append(f"The damaged file is kept in {repair.kept}.")
     return "\n".join(lines)

@@ -30,7 +30,7 @@ def describe_unusable_settings(problems: Sequence[FileError]) -> list[LetheError
     details = "; ".join(f"“{_title(problem)}” {problem.problem}" for problem in problems)
     values = "A setting has a value" if len(problems) == 1 else f"{len(problems)} settings have values"
     message = f"{values} that this version cannot use, so the default applies: {details}."
-    return [LetheError(message, f"The values stay in {problems[0].path.name} until you choose others.")]
+    return [LetheError(message, f"{problems[0].path.name} keeps what it says until you choose something else.")]
 
 
 def _title(problem: FileError) -> str:

@@ -115,7 +115,9 @@ def finish_restore(paths: Paths) -> None:
     """Complete a restore that was interrupted, and delete what one that was not committed has left. Call it before anything is
     read from the data folder. Does nothing while another Lethe uses it. Raise StorageError.
     """
-    if (paths.home / PLAN).exists() or next(paths.home.glob(f"{PREPARED_PREFIX}*"), None) is not None:
+    with translate_errors(paths.home):
+        is_pending = (paths.home / PLAN).exists() or next(paths.home.glob(f"{PREPARED_PREFIX}*"), None) is not None
+    if is_pending:
         with suppress(DatabaseLocked), HomeLock(paths.home):
             _finish(paths)
 

@@ -82,8 +82,8 @@ class StartRepair(QObject):
         async def run() -> None:
             try:
                 await work
-            except LetheError as error:
-                self.page.show_problem(str(error))
+            except Exception as error:
+                self.page.show_problem(str(error) if isinstance(error, LetheError) else f"{type(error).__name__}: {error}")
             except asyncio.CancelledError:
                 self.page.show_problem(self.tr("Cancelled; nothing was changed."))
 
@@ -91,8 +91,10 @@ class StartRepair(QObject):
 
     async def _repair(self) -> None:
         self.page.show_progress(self.tr("Saving what can still be read…"))
-        outcome = describe_repair(await repair_database(self._paths, self.page.report_progress))
-        self._finish(outcome)
+        repair = await repair_database(self._paths, self.page.report_progress)
+        self._finish(
+            describe_repair(repair), offers_backups=repair.is_incomplete and StartRemedy.RESTORE in self._problem.remedies
+        )
 
     async def _list_backups(self) -> None:
         self.page.show_progress(self.tr("Looking into the backups…"))
@@ -116,9 +118,9 @@ class StartRepair(QObject):
         )
         self._resolved.set()
 
-    def _finish(self, outcome: str) -> None:
+    def _finish(self, outcome: str, *, offers_backups: bool = False) -> None:
         self._outcomes.append(outcome)
-        self.page.show_outcome(outcome)
+        self.page.show_outcome(outcome, offers_backups=offers_backups)
 
     def _copy_report(self) -> None:
         report = "\n\n".join([self._problem.message, *self._outcomes, crash_report(self._problem.error)])

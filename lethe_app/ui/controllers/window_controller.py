@@ -205,7 +205,9 @@ class WindowController(QObject):
         """Fill the sidebar, open the session of the last time, and report problems of the library."""
         await self.sidebar.refresh_personas()
         await self.session_controller.open_last_session()
-        for problem in [*self.services.notices, *await self.services.library.errors()]:
+        for notice in self.services.notices:
+            self.window.notifier.notify(notice.message, notice.remedy, is_lasting=True)
+        for problem in await self.services.library.errors():
             self.window.notifier.report_error(problem)
 
     @property

@@ -106,13 +106,15 @@ class StartProblemPage(QFrame):
         if self.progress_bar is not None:
             self.progress_bar.setValue(round(100 * fraction))
 
-    def show_outcome(self, text: str) -> None:
-        """Show what a remedy has done, before the start goes on."""
+    def show_outcome(self, text: str, *, offers_backups: bool = False) -> None:
+        """Show what a remedy has done, before the start goes on or, with `offers_backups`, a backup is chosen instead."""
         announce(self, text)
         self._headline = self.tr("Ready to start")
         label = create_text_label(text)
         label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self._show(label, build_row(build_button(self.tr("Start Lethe"), self.start_requested.emit, primary=True), 1))
+        start = build_button(self.tr("Start Lethe"), self.start_requested.emit, primary=True)
+        others = [build_button(self.tr("Restore a backup…"), partial(self.remedy_chosen.emit, StartRemedy.RESTORE))]
+        self._show(label, build_row(start, *(others if offers_backups else ()), 1, spacing=SPACE_2))
 
     def _restore(self) -> None:
         item = self.backup_list.currentItem() if self.backup_list is not None else None

@@ -1,0 +1,64 @@
+"""What helps after a start that failed, and what a repair reports."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from lethe_app.errors import DatabaseDamaged, DatabaseTooNew, FileError, StorageError
+from lethe_app.paths import Paths
+from lethe_app.services.maintenance.backups import back_up
+from lethe_app.services.maintenance.repair import StartRemedy, describe_repair, diagnose_start, repair_database
+from lethe_app.storage.database import Database
+
+GARBAGE = b"\xa5" * 50_000
+
+
+@pytest.fixture
+def paths(tmp_path: Path) -> Paths:
+    paths = Paths.standard(tmp_path / "home")
+    paths.home.mkdir()
+    return paths
+
+
+async def test_only_what_can_help_is_offered(paths: Paths):
+    def offered(error: Exception) -> list[str]:
+        return [remedy.value for remedy in diagnose_start(paths, error).remedies]
+
+    assert offered(DatabaseDamaged("gone")) == ["try again"]
+    assert offered(FileError(paths.settings, "is broken")) == ["default settings", "try again"]
+    assert offered(FileError(paths.home / "other.json", "is broken")) == ["try again"]
+    assert offered(StorageError("no room")) == ["try again"]
+    await (await Database.open(paths.database)).close()
+    assert offered(DatabaseDamaged("broken")) == ["repair", "try again"]
+    await back_up(paths.home)
+    assert offered(DatabaseDamaged("broken")) == ["repair", "restore", "try again"]
+    assert offered(DatabaseTooNew("newer")) == ["restore", "try again"]
+    assert offered(RuntimeError("bug")) == ["try again"]
+
+
+async def test_without_a_backup_a_file_beyond_repair_is_replaced_and_kept(paths: Paths):
+    paths.database.write_bytes(GARBAGE)
+
+    repair = await repair_database(paths)
+
+    assert describe_repair(repair).startswith("Saved: nothing.\nA part could not be read of: ")
+    assert repair.kept is not None
+    assert (repair.kept / "lethe.sqlite3").read_bytes() == GARBAGE
+    await (await Database.open(paths.database)).close()
+
+
+async def test_with_a_backup_a_file_beyond_repair_is_left_as_it_is(paths: Paths):
+    paths.settings.write_text(json.dumps({}))
+    await (await Database.open(paths.database)).close()
+    await back_up(paths.home)
+    paths.database.write_bytes(GARBAGE)
+
+    with pytest.raises(DatabaseDamaged, match="beyond repair"):
+        await repair_database(paths)
+
+    assert paths.database.read_bytes() == GARBAGE
+    assert not list(paths.home.glob(".restore-*"))
+    assert StartRemedy.RESTORE in diagnose_start(paths, DatabaseDamaged("broken")).remedies
