@@ -110,7 +110,7 @@ BUDGET: dict[str, tuple[int, int, int]] = {
     "ui": (28150, 3343, 383),
     "services": (15334, 1618, 287),
     "brain": (8726, 891, 152),
-    "storage": (5247, 599, 63),
+    "storage": (5246, 599, 63),
     "llm": (3687, 412, 70),
     "interchange": (2624, 251, 16),
     "retrieval": (2467, 240, 40),
