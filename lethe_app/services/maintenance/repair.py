@@ -25,7 +25,7 @@ from lethe_app.storage.backup import BackupCancelled
 from lethe_app.storage.database_header import has_content
 from lethe_app.storage.error_translation import damaged_error, translate_errors
 from lethe_app.storage.home_backup.archive import DATABASE, DATABASE_ITEMS
-from lethe_app.storage.home_backup.contents import describe_database
+from lethe_app.storage.home_backup.create import describe_database
 from lethe_app.storage.home_backup.restore import PREPARED_PREFIX, commit_restore
 from lethe_app.storage.salvage import SalvageReport, salvage
 
