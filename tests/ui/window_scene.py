@@ -21,6 +21,7 @@ from lethe_app.llm.models.bundled import CHAT_FILE
 from lethe_app.paths import Paths
 from lethe_app.services.speech.output import SpeechOutput
 from lethe_app.services.speech.voices import SpeechEngine
+from lethe_app.storage.home_files import make_private
 from lethe_app.ui.controllers.window_controller import WindowController
 from lethe_app.ui.pages.page import Page
 from lethe_app.ui.shell.main_window import MainWindow
@@ -156,6 +157,7 @@ async def opened(
 ) -> AsyncIterator[Scene]:
     """Open the window with services in the data folder `home`; everything is closed afterwards, as by the program."""
     paths = Paths.standard(home)
+    make_private(home)  # else the window tells that it was not
     services = await build(paths, engine="echo", memory=memory)
     # It would archive old conversations in the middle of a slow test, and so change their titles.
     await services.session_timeout.background.close()
