@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
@@ -19,6 +20,7 @@ from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.database import Database
 from lethe_app.storage.memory.facts import FactStore
 from lethe_app.storage.memory.memories import MemoryStore
+from lethe_app.storage.migrations import MIGRATIONS, migrate
 from lethe_app.storage.salvage import SalvageReport, salvage
 
 SESSIONS, LINES = 8, 40
@@ -184,6 +186,33 @@ async def test_of_a_file_of_which_nothing_can_be_read_an_empty_database_is_made(
 def write(path: Path, content: bytes) -> None:
     path.parent.mkdir(parents=True)
     path.write_bytes(content)
+
+
+def insert(connection: sqlite3.Connection, table: str, **values: object) -> None:
+    """Insert a row; columns that need a value have an empty one."""
+    info = connection.execute(f"PRAGMA table_info({table})").fetchall()
+    row = {name: "" if kind == "TEXT" else 0 for _, name, kind, is_needed, default, _ in info if is_needed and default is None}
+    row |= values
+    connection.execute(f"INSERT INTO {table} ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})", list(row.values()))
+
+
+@pytest.mark.parametrize("version", [1, 8, 15, len(MIGRATIONS)])
+@pytest.mark.parametrize("damage", ["version", "header of zeros"])
+async def test_a_database_of_an_older_version_is_salvaged_into_the_newest(tmp_path: Path, version: int, damage: str):
+    path, guid, id_, time = tmp_path / "lethe.sqlite3", str(uuid4()), str(uuid4()), "2026-01-01T10:00:00+00:00"
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        migrate(connection, MIGRATIONS[:version])
+        kinds = {"category": "chat_session", "insertion": "trigger", "keywords_main": "[]", "keywords_secondary": "[]"}
+        insert(connection, "memories", guid=guid, persona_id="mara", added=time, last_trigger=time, word_link="and", **kinds)
+        session = {"future_goals": "[]", "last_activity": time, "tip_id": id_, "message_count": 1, "relevance": 1}
+        insert(connection, "sessions", guid=guid, persona_id="mara", **session)
+        insert(connection, "messages", id=id_, session_id=guid, seq=1, role="user", time=time)
+        insert(connection, "alternatives", message_id=id_, content="hello", length=5, created=time)
+    HEADERS[damage](path)
+
+    _report, target = saved_from(path)
+
+    assert (await contents_of(target))[:2] == (1, 1)
 
 
 def test_a_salvage_can_be_stopped(filled: Path, tmp_path: Path):
