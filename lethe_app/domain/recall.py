@@ -199,10 +199,12 @@ class RecallCounts:
     world_entries: int = 0
     passages: int = 0
     """Passages of documents."""
+    irrelevant: int = 0
+    """Those of any kind that the user has marked as irrelevant to the message since."""
 
     @property
     def total(self) -> int:
-        return self.memories + self.world_entries + self.passages
+        return self.memories + self.world_entries + self.passages + self.irrelevant
 
 
 def count_recalled(recalled: Iterable[RecalledMemory]) -> RecallCounts:
@@ -225,6 +227,8 @@ class BlockedMemory(BaseModel, extra="forbid", frozen=True):
     world: str = ""
     why: BlockReason
     values: dict[str, Parameter] = Field(default_factory=dict)
+    was_recalled: bool = False
+    """True if it was recalled, and the user objected to it in this turn."""
 
 
 class TurnMemory(BaseModel, extra="forbid", frozen=True):

@@ -15,7 +15,7 @@ from lethe_app.domain.chat import Message, Role
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.memory import MemoryType
 from lethe_app.domain.passage import PassageKind
-from lethe_app.domain.recall import BlockedMemory, BlockReason, RecalledMemory, RecallLead, RecallWay
+from lethe_app.domain.recall import BlockedMemory, RecalledMemory, RecallLead, RecallWay
 from lethe_app.errors import StorageError
 from lethe_app.prompt.untrusted_text import strip_quotes
 from lethe_app.services.memory.recall import RecallService
@@ -136,7 +136,7 @@ class ReplySources:
     @property
     def unwanted(self) -> tuple[BlockedMemory, ...]:
         """Memories that the user objected to in this turn."""
-        return tuple(memory for memory in self.blocked if memory.why is BlockReason.UNWANTED)
+        return tuple(memory for memory in self.blocked if memory.was_recalled)
 
 
 T = TypeVar("T")

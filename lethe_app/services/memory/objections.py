@@ -104,7 +104,7 @@ class ObjectionService:
             return
         await self._app_state.set(scope_of(persona_id), _removed_key(memory, user_message), removed.model_dump(mode="json"))
         recalled = [recollection for recollection in turn.recalled if recollection is not removed]
-        blocked = [to_blocked_memory(removed), *turn.blocked]
+        blocked = [to_blocked_memory(removed).model_copy(update={"was_recalled": True}), *turn.blocked]
         await self._turn_memories.save_turn(user_message, turn.model_copy(update={"recalled": recalled, "blocked": blocked}))
 
     async def withdraw_objection(self, persona_id: str, memory: UUID, user_message: UUID) -> None:

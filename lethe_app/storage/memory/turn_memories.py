@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from uuid import UUID
 
@@ -117,8 +117,11 @@ class TurnMemories(Store):
             if record is not None and record.said == _digest(content):
                 recalled = [memory for memory in record.memory.recalled if str(memory.memory) != session_id]
                 record_ids = [str(memory.memory) for memory in recalled if not (memory.world or memory.way in LOGGED)]
-                deleted = set(_deleted_among(connection, record_ids))
-                counts[UUID(message_id)] = count_recalled(one for one in recalled if str(one.memory) not in deleted)
+                removed = [one for one in record.memory.blocked if one.was_recalled]
+                record_ids += [str(one.memory) for one in removed if not one.world]
+                deleted = _deleted_among(connection, record_ids)
+                count = count_recalled(one for one in recalled if str(one.memory) not in deleted)
+                counts[UUID(message_id)] = replace(count, irrelevant=sum(str(one.memory) not in deleted for one in removed))
         return {message_id: count for message_id, count in counts.items() if count.total}
 
     @in_transaction

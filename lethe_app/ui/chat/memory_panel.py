@@ -136,9 +136,12 @@ class MemoryPanel(QFrame):
             {card.memory_id for card in self.cards if card.heading.isChecked()} if self._is_same_reply(sources) else set()
         )
         self._shown_sources = (sources, reply_context)
+        had_focus = self.scroll_area.isAncestorOf(self.focusWidget() or self)
         self.setUpdatesEnabled(False)
         self._clear_content()
         self._fill_content(sources, reply_context)
+        if had_focus:
+            self.first_focus_widget().setFocus()
         self.setUpdatesEnabled(True)
         self.scroll_area.verticalScrollBar().setValue(scroll_value)
 
@@ -246,7 +249,8 @@ class MemoryPanel(QFrame):
 
     def _add_blocked_section(self, sources: ReplySources) -> None:
         count = len(sources.blocked)
-        words = self.tr("Not used · {count}").format(count=count)
+        words = self.tr("Irrelevant or not used · {count}") if sources.unwanted else self.tr("Not used · {count}")
+        words = words.format(count=count)
         self.blocked_heading = CollapsibleHeading(
             self._theme, words, is_open=self._expanded_sections["kept back"] or bool(sources.unwanted)
         )

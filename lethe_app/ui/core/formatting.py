@@ -106,6 +106,7 @@ def format_recall_counts(counts: RecallCounts) -> str:
     parts = [format_memory_count(counts.memories)] if counts.memories else []
     parts += [format_count(counts.world_entries, *entries)] if counts.world_entries else []
     parts += [format_count(counts.passages, *passages)] if counts.passages else []
+    parts += [_tr("{n} irrelevant").format(n=counts.irrelevant)] if counts.irrelevant else []
     return " · ".join(parts)
 
 

@@ -197,7 +197,8 @@ async def test_what_was_not_relevant_stays_away_from_the_same_words_and_comes_at
     later = await behind(services, await talk.say(ASKED))
 
     assert [each.subject for each in again.recalled] == []
-    assert one.subject in {held.memory for held in again.unwanted}
+    assert one.subject in {held.memory for held in again.blocked}
+    assert again.unwanted == ()  # it was not recalled there
     assert [each.subject for each in other.recalled] == [one.subject]
     assert [each.subject for each in later.recalled] == [one.subject]
 

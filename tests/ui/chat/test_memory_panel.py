@@ -16,7 +16,7 @@ from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.memory import MemoryType, MemoryUnit
-from lethe_app.domain.recall import RecalledMemory, RecallLead, RecallWay, TurnMemory
+from lethe_app.domain.recall import RecallCounts, RecalledMemory, RecallLead, RecallWay, TurnMemory
 from lethe_app.services.chat.reply_source_reader import ReplyMemory, SourceKind
 from lethe_app.storage.memory.turn_memories import TurnMemories
 from lethe_app.ui.chat.memory_card import MemoryCard
@@ -159,10 +159,14 @@ async def test_what_was_forgotten_comes_back_when_it_is_taken_back(scene: Scene)
 
 async def test_what_did_not_belong_is_kept_back_and_can_be_called_back(scene: Scene):
     found = await lamp_card(scene)
+    row = scene.controller.messages.rowCount() - 1
 
     press(found, "lower")
     await until(lambda: "You marked it as irrelevant." in words_in(scene))
     assert scene.window.memory_panel.cards == []
+    assert "You marked everything that your message recalled as irrelevant." in words_in(scene)
+    assert scene.window.memory_panel.isAncestorOf(scene.window.focusWidget())
+    await until(lambda: scene.controller.messages.annotations_of(row).recalled == RecallCounts(irrelevant=1))
     links = scene.window.memory_panel.findChildren(QPushButton)
     link = next(one for one in links if one.accessibleName() == "Mark “The lamp” as relevant to this reply")
     QTest.keyClick(link, Qt.Key.Key_Space)
@@ -474,7 +478,7 @@ async def test_another_wording_does_without_what_did_not_belong(scene: Scene):
     panel_open(scene)
     found = await shown_card(scene, "It is lit")
     press(found, "lower")
-    await until(lambda: scene.controller.messages.annotations_of(row).recalled.total == 0)
+    await until(lambda: scene.controller.messages.annotations_of(row).recalled == RecallCounts(irrelevant=1))
 
     reply = scene.controller.messages.outline(row).id
     scene.controller.replies.regenerate(reply)

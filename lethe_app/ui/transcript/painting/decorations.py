@@ -89,7 +89,9 @@ def _draw_marker(painter: QPainter, style: MessageStyle, block: Block, lines: QR
 def draw_memory_chip(painter: QPainter, message_layout: MessageLayout, style: MessageStyle, *, is_highlighted: bool) -> None:
     """Paint the chip with what was recalled below a reply. With memories it is amber, their colour in the whole window."""
     rect, counts = message_layout.chip_rect, message_layout.annotations.recalled
-    colour, icon = (style.palette.amber, "remembered") if counts.memories else (style.palette.muted, "book")
+    colour, icon = (
+        (style.palette.amber, "remembered") if counts.memories or counts.irrelevant else (style.palette.muted, "book")
+    )
     if is_highlighted:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
