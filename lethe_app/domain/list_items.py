@@ -193,3 +193,5 @@ class SearchHit:
     """True for a fact that was superseded."""
     is_exact: bool = True
     """False if a word of it only begins with the last word of the query."""
+    other_sessions: tuple[UUID, ...] = ()
+    """Further sessions that begin with the same greeting, of which the newest one stands for all."""

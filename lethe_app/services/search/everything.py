@@ -232,7 +232,7 @@ def _owner_of(text_hit: TextHit) -> str:
 def _convert_hit(text_hit: TextHit, query: SearchQuery) -> SearchHit:
     kind = HIT_KINDS[text_hit.kind]
     session = UUID(text_hit.source) if text_hit.category == MemoryType.CHAT_SESSION else None
-    return _build_hit(
+    hit = _build_hit(
         kind,
         UUID(text_hit.origin),
         _owner_of(text_hit),
@@ -243,6 +243,7 @@ def _convert_hit(text_hit: TextHit, query: SearchQuery) -> SearchHit:
         _passage_text(text_hit),
         query,
     )
+    return replace(hit, other_sessions=tuple(map(UUID, text_hit.other_sources)))
 
 
 def _search_worlds(worlds: Mapping[str, World], query: SearchQuery, limit: int) -> list[SearchHit]:

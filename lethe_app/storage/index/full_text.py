@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable
 from datetime import datetime
+from itertools import starmap
 from typing import NamedTuple
 from uuid import UUID
 
@@ -83,6 +84,8 @@ class TextHit(NamedTuple):
     speaker: str
     time: str
     text: str
+    other_sources: tuple[str, ...] = ()
+    """Further sessions that begin with the same greeting."""
 
     @property
     def moment(self) -> datetime:
@@ -128,7 +131,7 @@ class FullTextSearch(Store):
         hits, read = list[TextHit](), 0
         while read < len(numbers) and len(hits) < MAX_HITS_PER_CALL:
             batch = numbers[read : read + PASSAGES_PER_BATCH]
-            texts = map(TextHit._make, select_by_values(connection, SELECT_PASSAGES, batch))
+            texts = starmap(TextHit, select_by_values(connection, SELECT_PASSAGES, batch))
             hits += [hit for hit in texts if (owner is None or hit.owner in owners) and is_hit(hit)]
             read += len(batch)
         hits.sort(key=lambda hit: hit.time, reverse=True)
@@ -139,14 +142,19 @@ class FullTextSearch(Store):
         """Return hits in all visible messages of a session, on any branch, and in its summary, newest first."""
         values = (str(session),)
         rows = [*connection.execute(SELECT_SUMMARY, values), *connection.execute(SELECT_SESSION_MESSAGES, values)]
-        return [hit for hit in map(TextHit._make, rows) if is_hit(hit)]
+        return [hit for hit in starmap(TextHit, rows) if is_hit(hit)]
 
     @in_transaction
     def search_greetings(self, connection: sqlite3.Connection, owner: str | None, is_hit: HitFilter) -> list[TextHit]:
-        """Return hits in greetings, which the index omits because many sessions begin alike; of equal ones only the newest."""
+        """Return hits in greetings, which the index omits because many sessions begin alike; of equal ones only the newest,
+        with the other sessions.
+        """
         hits: dict[str, TextHit] = {}
-        for hit in map(TextHit._make, connection.execute(SELECT_GREETINGS, (owner,))):
-            if hit.text not in hits and len(hits) < MAX_GREETINGS and is_hit(hit):
+        for hit in starmap(TextHit, connection.execute(SELECT_GREETINGS, (owner,))):
+            if hit.text in hits:
+                newest = hits[hit.text]
+                hits[hit.text] = newest._replace(other_sources=(*newest.other_sources, hit.source))
+            elif len(hits) < MAX_GREETINGS and is_hit(hit):
                 hits[hit.text] = hit
         return list(hits.values())
 

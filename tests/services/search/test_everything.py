@@ -207,6 +207,20 @@ async def test_a_greeting_is_found_once(services: AppServices):
     assert len([hit for hit in hits if hit.session is not None]) <= 2  # of each greeting only the newest
 
 
+async def test_a_greeting_is_found_with_all_conversations_that_begin_with_it(services: AppServices):
+    begun: dict[str, set[object]] = {}
+    for _ in range(4):
+        session = await services.sessions.new(MIRA)
+        await spoke(services, session, "Hello.", now())
+        begun.setdefault((await services.sessions.page(session.guid, 0, 1))[0].content, set()).add(session.guid)
+    greeting = max(begun, key=lambda text: len(begun[text]))
+
+    hits = await found(services, greeting.split()[-1].strip("”.*!"))
+
+    assert len(begun[greeting]) > 1
+    assert any({hit.session, *hit.other_sessions} == begun[greeting] for hit in hits)
+
+
 async def test_one_conversation_is_looked_through_by_itself(services: AppServices):
     session, lines = await add_conversation(services, "A lantern.", "Two lanterns.", days=3)
     await add_conversation(services, "Another lantern.")

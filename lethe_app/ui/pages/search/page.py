@@ -175,7 +175,8 @@ class SearchPage(ReloadingPage):
         if len(hits) >= MAX_HITS and not self.by_meaning_chip.isChecked():
             return self.tr("First {n} results; add words to narrow the search").format(n=len(hits))
         summary = format_count(len(hits), self.tr("{n} result"), self.tr("{n} results"))
-        if session_count := len({hit.session for hit in hits if hit.session is not None}):
+        sessions = {session for hit in hits for session in (hit.session, *hit.other_sessions) if session is not None}
+        if session_count := len(sessions):
             conversations = format_count(session_count, self.tr("{n} conversation"), self.tr("{n} conversations"))
             summary = self.tr("{places} in {conversations}").format(places=summary, conversations=conversations)
         return f"{summary} · {self.tr('Enter opens the result')}"
@@ -230,7 +231,9 @@ class SearchPage(ReloadingPage):
         moment = format_date_time(hit.when)
         match hit.kind:
             case HitKind.MESSAGE:
-                return f"{hit.speaker} · {moment}" if hit.speaker else moment
+                others = self.tr("also in {n} other conversation"), self.tr("also in {n} other conversations")
+                more = format_count(len(hit.other_sessions), *others) if hit.other_sessions else ""
+                return " · ".join(filter(None, (hit.speaker, moment, more)))
             case HitKind.SUMMARY:
                 return self.tr("Summary")
             case HitKind.FACT:
