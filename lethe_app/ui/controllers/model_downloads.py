@@ -19,12 +19,15 @@ from lethe_app.ui.widgets.buttons import IconButton
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+    from uuid import UUID
 
+    from lethe_app.domain.chat import ChatSession
     from lethe_app.services.models.downloads import Downloads
     from lethe_app.services.models.recommendation import DownloadAssessment
     from lethe_app.services.models.service import ModelService
     from lethe_app.services.preferences import Preferences
     from lethe_app.ui.controllers.conversation.replies import ReplyController
+    from lethe_app.ui.controllers.conversation.shown_session import ShownSession
     from lethe_app.ui.shell.main_window import MainWindow
 
 ALL_GPU_LAYERS = -1
@@ -34,7 +37,8 @@ ALL_GPU_LAYERS = -1
 class ModelDownloadController(Controller):
     """Starts downloads that the user asked for on the welcome page, in the model menu or in the chat, and loads the model as
     soon as no reply is in progress. A download that was not complete when the program was closed is offered again; a first
-    one in a card below the first reply of the starter model, complete or stopped, which stays until it is answered.
+    one in a card below the first reply of the starter model, complete or stopped, which is shown in that
+    conversation until it is answered.
     """
 
     def __init__(
@@ -44,15 +48,19 @@ class ModelDownloadController(Controller):
         models: ModelService,
         preferences: Preferences,
         replies: ReplyController,
+        shown_session: ShownSession,
     ) -> None:
         super().__init__(window)
-        self._chat, self._replies = window.chat, replies
+        self._chat, self._replies, self._shown = window.chat, replies, shown_session
         self._downloads, self._models, self._preferences = downloads, models, preferences
         self._card: ComposerCard | None = None
+        self._card_session: UUID | None = None
+        """Session below whose reply the card was shown first, or the one that goes on from it."""
         self._downloaded_path: Path | None = None
         """Model that is loaded when the reply in progress is complete."""
         self._unsubscribers.append(downloads.changed.add(self._on_progress))
-        replies.turn_ended.connect(lambda _turn: self._on_turn_ended())
+        replies.turn_ended.connect(lambda turn: self._on_turn_ended(turn.session_id))
+        shown_session.session_changed.connect(self._on_session_changed)
 
     def start_download(self, assessment: DownloadAssessment) -> None:
         """Start the download; the model is loaded when it is complete."""
@@ -123,19 +131,26 @@ class ModelDownloadController(Controller):
 
     # Card below the first reply
 
-    def _on_turn_ended(self) -> None:
+    def _on_turn_ended(self, session_id: UUID) -> None:
         self._load_downloaded()
         state, settings = self._models.state, self._preferences.current
         is_due = isinstance(state, ModelReady) and is_starter(state.model.file)
         if is_due and not settings.has_seen_starter_notice and not settings.awaited_download:
-            self._tasks.start_task(self._show_card(), key="starter notice")
+            self._tasks.start_task(self._show_card(session_id), key="starter notice")
 
-    async def _show_card(self) -> None:
+    async def _show_card(self, session_id: UUID) -> None:
         better = await self._downloads.find_better(await self._models.list_chat_models())
         await self._preferences.set(has_seen_starter_notice=True)
-        self._card = self._build_card(better)
+        self._card, self._card_session = self._build_card(better), session_id
         self._chat.add_card(self._card)
+        self._card.setVisible(self._shown.session_id == session_id)
         announce(self._card, f"{self._card.title.text()} {self._card.details.text()}")
+
+    def _on_session_changed(self, session: ChatSession, replaced_id: UUID | None) -> None:
+        if self._card is not None:
+            if replaced_id == self._card_session:
+                self._card_session = session.guid
+            self._card.setVisible(session.guid == self._card_session)
 
     def _build_card(self, better: DownloadAssessment | None) -> ComposerCard:
         title = self.tr("The starter model is only a taste.")

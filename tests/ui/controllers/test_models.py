@@ -192,7 +192,7 @@ async def test_a_download_that_failed_says_why_and_is_tried_again(tmp_path: Path
 
 
 async def test_the_starter_model_is_explained_once(tmp_path: Path, echo_model: Callable[..., Path]):
-    async with opened(tmp_path, echo_model("Yes.", "Yes.", "Yes.")) as scene:
+    async with opened(tmp_path, echo_model(*["Yes."] * 4)) as scene:
         models = scene.services.models
         await until(lambda: isinstance(models.state, ModelReady))
         await scene.say("Hello.")
@@ -208,6 +208,17 @@ async def test_the_starter_model_is_explained_once(tmp_path: Path, echo_model: C
         assert better.model.name in card.details.text()
         download = button(scene, "Download")
         assert download.accessibleName() == f"Download {better.model.name}"
+
+        first_session = scene.session
+        assert first_session is not None
+        other = await scene.services.sessions.new("edmund")
+        await scene.controller.session_controller.go_to_session(other.guid)
+        assert not cards(scene)
+        await scene.controller.session_controller.go_to_session(first_session.guid)
+        assert cards(scene) == [card]
+        await scene.services.sessions.end(first_session.guid)
+        await scene.say("It goes on.")
+        assert cards(scene) == [card]
 
         (close_button,) = (one for one in card.findChildren(IconButton) if one.accessibleName() == "Not now")
         QTest.mouseClick(close_button, Qt.MouseButton.LeftButton)
