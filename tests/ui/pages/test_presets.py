@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QDoubleSpinBox, QLineEdit, QSpinBox
+from PySide6.QtWidgets import QDoubleSpinBox, QLineEdit, QPushButton, QSpinBox
 
 from lethe_app.domain.presets import InstructPreset, SamplerPreset, SystemPreset
 from lethe_app.errors import FileError
@@ -107,6 +107,19 @@ async def test_the_tab_chosen_last_is_the_one_on_display(tmp_path: Path, monkeyp
         assert all(isinstance(row.value, SystemPreset) for row in page.rows.visible_rows)
         stored = {one.key: one.value for one in await scene.services.presets.list_presets(SamplerPreset)}
         assert stored[first].temperature == pytest.approx(1.37)
+
+
+async def test_undo_takes_back_a_copy(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        page = await preset_page(scene, "creative")
+        before = {row.key for row in page.rows.visible_rows}
+
+        next(button for button in page.findChildren(QPushButton) if button.text() == "Duplicate").click()
+        await until(lambda: any("was added to the presets" in toast.text for toast in scene.toasts))
+        assert len(page.rows.visible_rows) == len(before) + 1
+        scene.controller.pages.navigator.undo_last()
+
+        await until(lambda: {row.key for row in page.rows.visible_rows} == before)
 
 
 async def test_undo_takes_back_what_was_typed(tmp_path: Path):

@@ -308,8 +308,20 @@ class PresetPage(Page):
     async def _duplicate_preset(self) -> None:
         if self._entry is not None:
             name = self.tr("{name} (copy)").format(name=self._entry.value.name)
-            key = await self._presets.save(self._entry.value.model_copy(update={"name": name}))
-            await self._show_kind(self._kind, key)
+            await self._add_preset(self._entry.value.model_copy(update={"name": name}))
+
+    async def _add_preset(self, preset: InstructPreset | SamplerPreset | SystemPreset) -> None:
+        """Store and show a new preset, and offer to undo that."""
+        kind, key = type(preset), await self._presets.save(preset)
+        await self._show_kind(kind, key)
+        notice = self.tr("“{name}” was added to the presets.").format(name=preset.name)
+        self._context.notifier.notify_undoable(notice, self._context.tasks.create_callback(self._remove_preset, kind, key))
+
+    async def _remove_preset(self, kind: type[Any], key: str) -> None:
+        await self.saver.save()
+        await self._presets.delete(kind, key)
+        if kind is self._kind:
+            await self._show_kind(kind)
 
     async def _delete_preset(self) -> None:
         entry, kind = self._entry, self._kind
@@ -338,8 +350,7 @@ class PresetPage(Page):
 
     async def import_preset(self, path: Path) -> None:
         """Import the preset in a file as the kind on display; raise FileError if it cannot be read."""
-        key = await self._presets.save(await self._presets.read_file(self._kind, path))
-        await self._show_kind(self._kind, key)
+        await self._add_preset(await self._presets.read_file(self._kind, path))
 
     async def _ask_and_export(self) -> None:
         if self._entry is None:
