@@ -59,6 +59,14 @@ def test_an_unedited_card_returns_as_it_came(card: dict[str, object]):
     assert [one for one in lost(card, written) if one.partition(":")[0] not in spec] == []
 
 
+def test_extensions_that_are_only_kept_for_export_are_named():
+    card = v2_card(extensions={"foo": {"bar": 1}, "fav": False, "world": "Bay", "talkativeness": "0.7"})
+
+    notes = [(note.kind, note.location) for note in read_card(as_bytes(card), "vera.json").notes]
+
+    assert [location for kind, location in notes if kind is NoteKind.NO_EFFECT] == ["data.extensions.foo"]
+
+
 def test_an_edited_card_keeps_what_nobody_edited():
     card = v2_card()
     persona = read_card(as_bytes(card), "vera.json").persona

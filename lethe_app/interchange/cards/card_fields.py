@@ -24,6 +24,8 @@ CARD = "card"
 """Field of a persona's `original` with the fields of its card that have no counterpart."""
 DEFAULT_DEPTH, DEFAULT_TALKATIVENESS = 4, 0.5
 _EXAMPLE_STARTS = re.compile(r"^[ \t]*<START>[ \t]*$", re.IGNORECASE | re.MULTILINE)
+USED_EXTENSIONS = {"depth_prompt", "talkativeness", "world"}
+"""Extensions of a card that Lethe acts on."""
 NOT_COMPARED = {"original", "unique_name", "avatar", "worlds"}
 """Fields of a persona that a card does not determine by itself."""
 
@@ -36,6 +38,9 @@ def read_card_fields(card: Mapping[str, JsonValue], name: str, notes: ImportNote
     persona = read_persona(card, name, notes)
     original, read = without_book(card), _reader(name)
     kept = keep_original(original, write_persona(persona), read, read(original))
+    extensions = FieldReader(kept).child("data").mapping("extensions")
+    for extension in sorted(name for name, value in extensions.items() if value and name not in USED_EXTENSIONS):
+        notes.add(NoteKind.NO_EFFECT, f"data.extensions.{extension}")
     return persona.model_copy(update={"original": {CARD: kept} if kept else {}})
 
 
