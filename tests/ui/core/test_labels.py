@@ -8,6 +8,7 @@ from datetime import date, timedelta
 import pytest
 from PySide6.QtCore import QCoreApplication, QTranslator
 
+from lethe_app.domain.chat import PartState
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.prompt import CacheMiss, CutReason, PrefillCost, PromptCut
 from lethe_app.domain.recall import BlockReason, Reason, ReasonKind
@@ -17,6 +18,7 @@ from lethe_app.services.memory import reason_words
 from lethe_app.ui.core import reason_labels
 from lethe_app.ui.core.labels.dates import format_day, format_time
 from lethe_app.ui.core.labels.facts import format_attribute
+from lethe_app.ui.core.labels.messages import format_missing_summary
 from tests.ui.chat_scene import NOON
 
 
@@ -129,3 +131,8 @@ def test_recent_days_have_names(age, words):
 
 def test_a_time_has_no_seconds():
     assert format_time(NOON.replace(second=59)).count(":") == 1
+
+
+def test_a_summary_that_is_still_being_written_is_not_called_needless():
+    assert format_missing_summary(True, PartState.PENDING).startswith("Not summarised yet")
+    assert format_missing_summary(True, PartState.DONE).startswith("Nothing to summarise")

@@ -10,6 +10,7 @@ from lethe_app.domain.chat import (
     DegradationKind,
     Message,
     MessageMode,
+    PartState,
     SessionEvent,
     SessionEventKind,
     SwitchTrigger,
@@ -30,11 +31,13 @@ def displayed_text(message: Message) -> str:
     return _tr("This message cannot be read: what is stored of it is damaged. A backup may still have it.")
 
 
-def format_missing_summary(*, has_ended: bool, is_made: bool) -> str:
-    """Return why a session has no summary; `is_made` is true if one was tried and nothing was worth remembering."""
+def format_missing_summary(has_ended: bool, state: PartState | None) -> str:
+    """Return why a session has no summary; `state` is that of its summary, None if none was ever to be made."""
     if not has_ended:
         return _tr("Not summarised yet. Title, summary and keywords are written when the conversation has ended.")
-    if is_made:
+    if state is PartState.PENDING:
+        return _tr("Not summarised yet. Title, summary and keywords are being written in the background.")
+    if state is not None:
         return _tr("Nothing to summarise: too little was said that is worth remembering.")
     return _tr("No summary yet. “Edit details” on the page Conversations shows what is missing and can generate it.")
 

@@ -133,7 +133,7 @@ class MemoryDetail(DetailPane):
             return
         self._title.setText(insert_break_points(self._session_title))
         self._date_label.setText(format_date_time(memory.added))
-        summary = memory.content[:MAX_SUMMARY_LENGTH] or format_missing_summary(has_ended=True, is_made=False)
+        summary = memory.content[:MAX_SUMMARY_LENGTH] or format_missing_summary(True, None)
         self._summary.setText(insert_break_points(summary))
         self._keywords.setText(insert_break_points(" · ".join(memory.keywords_main)))
         self._keywords.setVisible(bool(memory.keywords_main))

@@ -117,7 +117,8 @@ class SessionDetail(DetailPane):
     def _show_summary(self, session: ChatSession) -> None:
         """Show title, summary and keywords as a text to read."""
         self.summary_title.setText(session.name or self._title)
-        missing_text = format_missing_summary(has_ended=session.archived, is_made=SessionPart.SUMMARY in self._records)
+        record = self._records.get(SessionPart.SUMMARY)
+        missing_text = format_missing_summary(session.archived, record.state if record is not None else None)
         self.summary_text.setText(strip_headings(session.content) or missing_text)
         self._summary_field.setPlaceholderText(missing_text)
         keywords = ", ".join(session.keywords_main)
