@@ -91,8 +91,8 @@ async def chosen(page: MemoryPage, memory: MemoryUnit) -> None:
 async def write_new(page: MemoryPage, name: str) -> None:
     """Add a memory and type its name."""
     pressed(page, "New memory")
-    await until(lambda: page.focusWidget() is page.detail.form.field_widget("name"))
-    QTest.keyClicks(page.focusWidget(), name)
+    await until(lambda: page.focusWidget() is page.detail.form.field_widget("content"))
+    QTest.keyClicks(page.detail.form.field_widget("name"), name)
 
 
 async def test_words_and_chips_narrow_the_list(tmp_path: Path, script: Path):

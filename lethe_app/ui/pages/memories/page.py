@@ -322,7 +322,9 @@ class MemoryPage(RecordPage[MemoryLine]):
             self.rows.replace_row(MemoryLine.from_memory(memory))
 
     def focus_details(self) -> None:
-        self.detail.focus_first_field()
+        memory = self.detail.memory
+        is_blank = memory is not None and memory.guid in self._blank_memories  # without a content it is never recalled
+        self.detail.focus_first_field("content" if is_blank else "name")
 
     def _select_memory(self, guid: str) -> None:
         self.select_record(guid)
@@ -356,7 +358,7 @@ class MemoryPage(RecordPage[MemoryLine]):
     # Commands
 
     def add_memory(self) -> None:
-        """Add an empty memory and put the focus into its name field; it is stored once something is entered."""
+        """Add an empty memory and put the focus into its content; it is stored once something is entered."""
         memory, persona_id = MemoryUnit(), self.persona_id
 
         async def redo_step() -> None:
