@@ -81,6 +81,8 @@ class TrialOutcome:
     """Activated entries in prompt order, followed by blocked ones."""
     tokens: int = 0
     """Tokens of all activated entries."""
+    is_in_use: bool = True
+    """False if the session of the test does not use the world."""
 
     @property
     def activated(self) -> list[TrialEntryResult]:
@@ -105,7 +107,7 @@ class WorldTrials:
         """Evaluate the test text with the random numbers its message would get; further evaluations get others and only
         count activations.
         """
-        session_worlds = await self._load_worlds(trial)
+        session_worlds, is_in_use = await self._load_worlds(trial)
         turn, history = await self._build_turn(trial, session_worlds)
         window = ScanWindow.from_history(history, trial.text)
         stored = await self.session_state.get(trial.session.guid, LORE_STATE) if trial.session and not trial.fresh else None
@@ -119,7 +121,7 @@ class WorldTrials:
                 session_worlds, window, state, replace(turn, id=f"{turn.id} {round_number}"), context
             )
             shares.update(activated.entry.guid for activated in repeated.activated)
-        return await self._build_outcome(trial, evaluation, turn, shares)
+        return replace(await self._build_outcome(trial, evaluation, turn, shares), is_in_use=is_in_use)
 
     async def list_messages(self, session: ChatSession, count: int) -> list[Message]:
         """Return up to `count` of the newest visible messages of a session, newest first."""
@@ -143,14 +145,15 @@ class WorldTrials:
                 break
         return texts[:MAX_MESSAGES]
 
-    async def _load_worlds(self, trial: TrialInput) -> SessionWorlds:
+    async def _load_worlds(self, trial: TrialInput) -> tuple[SessionWorlds, bool]:
+        """Return the worlds of a test, and whether its session uses the tested one; True if that is not asked."""
         stem = trial.world.unique_name
         if trial.session is None or trial.alone:
-            return SessionWorlds({stem: trial.world})
+            return SessionWorlds({stem: trial.world}), True
         session_worlds = await self.lore.load_worlds(
             await self.participants.load_for_session(trial.session), trial.session.guid
         )
-        return SessionWorlds({**session_worlds.worlds, stem: trial.world})
+        return SessionWorlds({**session_worlds.worlds, stem: trial.world}), stem in session_worlds.worlds
 
     async def _build_turn(self, trial: TrialInput, session_worlds: SessionWorlds) -> tuple[EvaluationTurn, list[Message]]:
         """Return the turn of the test and the messages before it."""

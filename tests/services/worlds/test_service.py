@@ -145,6 +145,7 @@ async def test_how_often_an_entry_came_is_counted(talk: Talk):
 
 async def test_a_trial_says_what_comes_by_which_word_and_where(talk: Talk):
     outcome = await talk.services.world_trials.run(TrialInput(world_of(GROTTO), "Into the Grotto, now!", talk.session))
+    assert not outcome.is_in_use  # no persona of the conversation has this world
     (one,) = outcome.tried
     assert (one.reason.values, list(one.spans)) == ({"key": "grotto", "before": 0}, [(9, 15)])
     assert (one.tokens, outcome.tokens) == (5, 5)  # the echo counts words

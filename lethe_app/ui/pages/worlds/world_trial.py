@@ -181,6 +181,8 @@ class WorldTrialPanel(QFrame):
             format_token_count(outcome.tokens),
             format_count(not_activated, self.tr("{n} not activated"), self.tr("{n} not activated")) if not_activated else "",
         ]
+        if not outcome.is_in_use:
+            parts.append(self.tr("the open conversation does not use this world"))
         if not outcome.tried:
             has_text = bool(self.text_field.text.strip())
             parts = [self.tr("No entries activated by this text.") if has_text else self.tr("No entries active at the start.")]
