@@ -40,6 +40,7 @@ async def test_ctrl_z_takes_back_one_edit_after_the_other(tmp_path, echo_model: 
         QTest.keyClick(scene.controller.view, Qt.Key.Key_Z, CTRL)
         await until(lambda: scene.words[0] == "Once.")
         await until(lambda: [toast.text for toast in scene.toasts] == ["Undone"])
+        assert scene.toasts[0].detail.startswith("Taken back: ")
         QTest.keyClick(scene.controller.view, Qt.Key.Key_Z, CTRL)
         await until(lambda: scene.words[0] == before)
 

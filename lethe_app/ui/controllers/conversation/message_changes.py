@@ -47,6 +47,8 @@ class MessageChange:
     undo: Step
     redo: Step
     close_notice: Callable[[], None]
+    text: str
+    """What was done, as it was notified."""
 
 
 class MessageChanges(Controller):
@@ -101,9 +103,9 @@ class MessageChanges(Controller):
         self._undone = [change for change in self._undone if change.session_id != session_id]
         self._add_change(text, session_id, undo, redo)
 
-    def _add_change(self, text: str, session_id: UUID, undo: Step, redo: Step) -> None:
-        close = self._notifier.notify(text, button=self.tr("Undo"), action=lambda: self._undo_change(change))
-        change = MessageChange(session_id, undo, redo, close)
+    def _add_change(self, text: str, session_id: UUID, undo: Step, redo: Step, notice: str = "") -> None:
+        close = self._notifier.notify(notice or text, button=self.tr("Undo"), action=lambda: self._undo_change(change))
+        change = MessageChange(session_id, undo, redo, close, text)
         self._made = [*self._made, change][-MAX_UNDO:]
 
     def _run_if_visible(self, undo_or_redo: Callable[[], None]) -> None:
@@ -146,11 +148,11 @@ class MessageChanges(Controller):
     async def _run_undo(self, change: MessageChange) -> None:
         await change.undo()
         self._undone.append(change)
-        self._notifier.notify(self.tr("Undone"))
+        self._notifier.notify(self.tr("Undone"), self.tr("Taken back: {change}").format(change=change.text))
 
     async def _run_redo(self, change: MessageChange) -> None:
         await change.redo()
-        self._add_change(self.tr("Redone"), change.session_id, change.undo, change.redo)
+        self._add_change(change.text, change.session_id, change.undo, change.redo, self.tr("Redone"))
 
     # Changes
 
