@@ -26,6 +26,9 @@ MAX_HISTORY = 50
 MAX_WIDTH = 420
 """Maximum width of a toast in pixels."""
 
+MAX_COMPARED_TITLE = 20
+"""Characters of a title that every notification has of it."""
+
 _EXIT_CODE = re.compile(r" \(code -?\d+\)")
 """Exit code in an error message; it is hidden from the user, and the log keeps it."""
 
@@ -140,6 +143,15 @@ class Notifier(QObject):
     def drop_undoable(self) -> None:
         """Keep the newest change no longer, because something else was done since."""
         self._undoable = None
+
+    def withdraw_undoable(self, title: str) -> None:
+        """Offer no longer to undo what was done with the item of this title, because the Trash has restored it."""
+        beginning = f"“{title[:MAX_COMPARED_TITLE]}"
+        if self._undoable is not None and beginning in self._undoable[0]:
+            self.drop_undoable()
+        for toast in list(self._toasts):
+            if toast.notice.button == self.tr("Undo") and beginning in toast.notice.text:
+                toast.dismiss()
 
     def retract_errors(self, *error_classes: type[LetheError]) -> None:
         """Close the errors of these classes, because their cause is gone."""

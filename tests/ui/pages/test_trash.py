@@ -49,6 +49,22 @@ async def test_a_conversation_is_deleted_in_the_sidebar_and_restored_from_the_tr
         assert words == ["The hatch gave way.", "Jonas held it."]
 
 
+async def test_only_what_was_restored_from_the_trash_is_no_longer_offered_for_undo(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        session = await add_conversation(scene, "The storm", "The hatch gave way.")
+        await scene.controller.sidebar.refresh_sessions("mira")
+        scene.window.notifier.notify_undoable("“The calm” was deleted.", lambda: None)
+        scene.window.sidebar.command_chosen.emit("delete", str(session.guid))
+        (await scene.dialog()).accept()
+        await until(lambda: any("“The storm” was deleted" in toast.text for toast in scene.toasts))
+        page = await trash_page(scene, 1)
+
+        page.button("Restore").click()
+        await until(lambda: any("was restored" in toast.text for toast in scene.toasts))
+
+        assert [toast.text for toast in scene.toasts if "was deleted" in toast.text] == ["“The calm” was deleted."]
+
+
 async def test_what_goes_for_good_is_asked_for_by_name(tmp_path: Path):
     async with opened(tmp_path) as scene:
         session = await add_conversation(scene, "The storm", "One.")

@@ -236,6 +236,7 @@ class TrashPage(RecordPage[Trashed]):
         for item in sorted(items, key=lambda item: (item.kind is not TrashKind.CONVERSATION, item.when)):
             try:
                 await self._trash.restore(item)
+                self._context.notifier.withdraw_undoable(item_title(item))
             except LetheError as error:
                 errors.append(error)
         for reported in errors[:2]:
