@@ -147,9 +147,12 @@ def _read_mode(reply: TranscriptReply) -> MessageMode:
 
 
 def write_markdown(session: ChatSession, messages: Sequence[BundledMessage]) -> str:
-    """Return a conversation with its title, and each message below its speaker and local time."""
-    title = session.name or f"{session.added.astimezone():%Y-%m-%d}"
+    """Return a conversation with its title, or the beginning of the user's first message, and each message below its speaker
+    and local time.
+    """
     spoken = [message for message in messages if message.content.strip()]
+    first_words = next((" ".join(one.content.split())[:60] for one in spoken if one.role is Role.USER), "")
+    title = session.name or first_words or f"{session.added.astimezone():%Y-%m-%d}"
     parts = [f"# {title}", *map(_format_message, spoken)]
     return "\n\n".join(parts) + "\n"
 
