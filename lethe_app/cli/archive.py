@@ -32,7 +32,7 @@ async def archive(services: AppServices, options: argparse.Namespace) -> int:
     await services.archive_queue.finish()
     await services.indexing.catch_up()
     unsubscribe()
-    print_line("", is_temporary=True)
+    print_line("", is_temporary=True)  # removes the line of progress
     facts = await services.facts.facts_of(persona.unique_name)
     for guid in archived_ids:
         session, parts = await services.sessions.open(guid), await services.archive_queue.parts(guid)

@@ -48,8 +48,8 @@ async def split_into_portions(
     omitting any.
 
     Each portion begins with up to `overlap` lines of the previous one, which count as well. A line that exceeds
-    `token_limit` by itself is cut between words into several utterances with the same id. `token_limit` must be at least 32 and
-    includes the date lines.
+    `token_limit` by itself is cut, between words if possible, into several utterances with the same id. `token_limit` must
+    be at least 32 and includes the date lines.
     """
     assert token_limit >= 32, "a line would not fit"
     # Every portion begins with a date line; later ones are counted with their messages.

@@ -106,7 +106,7 @@ class ListDetailPanes(QSplitter):
         has_content = bool(self._table.table_model.row_total) or self._detail.currentIndex() > 0
         self._side.setVisible(is_detail_in_front or (has_content and not is_narrow))
         self._list_view.setVisible(not is_detail_in_front)
-        if is_detail_in_front == self._bar.isHidden():
+        if is_detail_in_front != (not self._bar.isHidden()):  # the bar is shown exactly while the detail is in front
             self._bar.setVisible(is_detail_in_front)
             self.detail_in_front.emit(is_detail_in_front)
         if had_focus and is_detail_in_front:

@@ -21,8 +21,8 @@ class TagField(QFrame):
     changed = Signal(list)
 
     def __init__(self, name: str, suggestions: Sequence[str] = (), *, splits_at_commas: bool = True) -> None:
-        """Set up the field. With `splits_at_commas=False` only Enter adds a chip; this is for texts that may contain a comma,
-        such as regular expressions.
+        """Set up the field. With `splits_at_commas=False` only Enter adds a chip; this is for strings that may contain a
+        comma, such as stop strings; a `/pattern/` is never split.
         """
         super().__init__()
         self.setProperty("words", True)
