@@ -107,15 +107,15 @@ LONG_PATTERNS = 4
 LONG_WORD_LISTS = 24
 """How many are left over of patterns and of word lists that are longer; the numbers may only fall."""
 BUDGET: dict[str, tuple[int, int, int]] = {
-    "ui": (28154, 3343, 383),
-    "services": (15343, 1619, 287),
+    "ui": (28206, 3347, 383),
+    "services": (15347, 1619, 287),
     "brain": (8726, 891, 152),
-    "storage": (5246, 599, 63),
+    "storage": (5255, 599, 63),
     "llm": (3687, 412, 70),
-    "interchange": (2624, 251, 16),
+    "interchange": (2630, 251, 16),
     "retrieval": (2467, 240, 40),
     "prompt": (2180, 213, 37),
-    "domain": (2309, 92, 138),
+    "domain": (2315, 92, 138),
     "agents": (1466, 190, 40),
     "speech": (1222, 119, 32),
     "web": (835, 77, 21),
