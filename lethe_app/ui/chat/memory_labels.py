@@ -255,9 +255,7 @@ def _explain_no_match(sources: ReplySources, persona_name: str) -> tuple[str, st
     """Return title and sentence for a message that matched no memory."""
     full_session_titles = sources.full_session_titles
     if sources.unwanted:
-        text = tr(
-            "You marked everything that your message recalled as irrelevant. A regenerated reply does not use it."
-        )
+        text = tr("You marked everything that your message recalled as irrelevant. A regenerated reply does not use it.")
         return tr("Marked as irrelevant"), text
     if sources.stable_content and not full_session_titles:
         return tr("No further memories used"), tr("Your message recalled nothing beyond what is always in the prompt.")
