@@ -68,6 +68,7 @@ async def update_state(context: TaskContext, changes: Mapping[str, object]) -> N
 async def list_new_sessions(view: TaskView, limit: int = 20) -> list[SessionSummary]:
     """Return those of the newest `limit` archived sessions that were active after the time in the state, oldest first."""
     until = read_time(await view.load_state(), UNTIL_KEY)
+    until = min(until, view.moment) if until is not None else None  # a wrong clock may have dated it ahead
     archived_sessions = [session for session in await view.list_sessions(archived=True, limit=limit) if session.messages]
     return [session for session in reversed(archived_sessions) if until is None or session.last_activity > until]
 

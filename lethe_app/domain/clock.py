@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from datetime import date, datetime
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
 
 Clock = Callable[[], datetime]
 
@@ -31,6 +32,45 @@ def use_clock(clock: Clock) -> Iterator[None]:
         yield
     finally:
         _clocks.remove(clock)
+
+
+MAX_GAP = timedelta(days=30)
+"""Time between two looks at the clock beyond which it may have been set wrong."""
+MAX_CORRECTION = timedelta(days=1)
+"""Time by which a clock goes back without having been wrong, such as by a journey."""
+TRUST_DAYS = 7
+"""Days of use on which a clock must go on as it should before it is trusted again."""
+
+
+def is_later(one: datetime, other: datetime) -> bool:
+    """Return whether a stored time is later than another; one after now, from a clock that was wrong, is later than none."""
+    return other < one <= now()
+
+
+def order_times(times: Iterable[datetime]) -> list[datetime]:
+    """Return the times of things whose order is known, such as the messages of a conversation: none is days after now, and
+    none before the one above it.
+    """
+    present, ordered = now(), list[datetime]()
+    for time in times:
+        ordered.append(max([present if time > present + MAX_CORRECTION else time, *ordered[-1:]]))
+    return ordered
+
+
+@dataclass(frozen=True)
+class ClockHistory:
+    """When the clock was looked at last, and on how many days of use it must go on before its age of things is trusted."""
+
+    last: datetime
+    days_left: int = 0
+
+    def follow(self, moment: datetime) -> ClockHistory:
+        """Return the history after another look. A leap, ahead or back, costs the trust; each day of use brings it nearer."""
+        gap = moment - self.last
+        if gap > MAX_GAP or gap < -MAX_CORRECTION:
+            return ClockHistory(moment, TRUST_DAYS)
+        is_other_day = moment.astimezone(UTC).date() > self.last.astimezone(UTC).date()
+        return ClockHistory(moment, max(0, self.days_left - is_other_day))
 
 
 MONTHS = (

@@ -124,14 +124,14 @@ def copy_backup(source: Path, target: Path, on_progress: Progress) -> None:
 def rotate(folder: Path, kind: BackupKind, keep: int | None = None) -> None:
     """Delete the oldest backups of a kind, so that `keep` are left, by default as many as are kept of that kind.
 
-    One whose date is still to come was made while the clock was wrong, and is deleted first.
+    Those whose date is still to come are counted for themselves: they may be right, and the clock wrong.
     """
     moment = now()
-    backups = sorted(
-        (backup for backup in list_backups(folder) if backup.kind is kind), key=lambda backup: backup.created > moment
-    )
-    for backup in backups[MAX_BACKUPS.get(kind, len(backups)) if keep is None else keep :]:
-        delete_backup(backup.path)
+    kept = MAX_BACKUPS.get(kind) if keep is None else keep
+    for is_future in (False, True) if kept is not None else ():
+        backups = [each for each in list_backups(folder) if each.kind is kind and (each.created > moment) is is_future]
+        for backup in backups[kept:]:
+            delete_backup(backup.path)
 
 
 def copy_verified(source: Path, target: Path, stop: threading.Event, on_progress: Progress = lambda _: None) -> None:

@@ -9,11 +9,15 @@ from datetime import datetime
 from uuid import UUID
 
 from lethe_app.domain.changes import Trashed, TrashKind
+from lethe_app.domain.clock import ClockHistory, now
 from lethe_app.storage import message_erasure, redaction, trash
 from lethe_app.storage.database import Store, in_transaction
+from lethe_app.storage.key_value import app_values, set_app_value
 from lethe_app.storage.memory import derived_memories, fact_validity
-from lethe_app.storage.row_mapping import json_list, parse_rows, select_by_values
+from lethe_app.storage.row_mapping import json_list, parse_rows, select_by_values, utc_text
 
+CLOCK = ("clock", "history")
+"""Scope and key of the app state under which the last look at the clock is stored."""
 TITLE_CHARACTERS = 160
 """Characters of a text shown as its title."""
 CONVERSATIONS = """
@@ -99,6 +103,22 @@ class TrashListing(Store):
         return parse_rows(
             lambda row: Trashed(row[0], row[1], " ".join(row[2].split()), datetime.fromisoformat(row[3]), *row[4:]), rows
         )
+
+    @in_transaction
+    def may_erase_by_age(self, connection: sqlite3.Connection) -> bool:
+        """Look at the clock, and return whether things may be erased because they are old by it: not for some days of use after
+        a leap since the last look, or at the first one since the newest message.
+        """
+        moment = now()
+        stored = app_values(connection, [CLOCK]).get(CLOCK)
+        if isinstance(stored, dict):
+            history = ClockHistory(datetime.fromisoformat(stored["last"]), stored["days_left"])
+        else:
+            (newest,) = connection.execute("SELECT max(last_activity) FROM sessions").fetchone()
+            history = ClockHistory(datetime.fromisoformat(newest) if newest else moment)
+        history = history.follow(moment)
+        set_app_value(connection, *CLOCK, {"last": utc_text(history.last), "days_left": history.days_left})
+        return not history.days_left
 
     @in_transaction
     def load_preview(self, connection: sqlite3.Connection, item: Trashed) -> str:

@@ -8,6 +8,7 @@ from uuid import UUID, uuid4
 
 from lethe_app.brain.facts.superseding import VALID, supersede, unite_sources
 from lethe_app.brain.text.fingerprint import compute_fingerprint, fingerprint_digest
+from lethe_app.domain.clock import is_later
 from lethe_app.domain.facts import STILL_HOLDS, ExtractedFact, FactKind, MadeBy, SupersededBecause, Tombstone, find_current_fact
 from lethe_app.retrieval.fact_relation import FactRelation
 
@@ -207,7 +208,7 @@ def _apply_update(old: ExtractedFact, new: ExtractedFact, duplicates: Sequence[E
     `duplicates` are superseded facts that state the same as the new one; if the new one is not the latest, the first of them is
     confirmed.
     """
-    if new.last_seen >= old.last_seen or new.made_by is MadeBy.USER:
+    if not is_later(old.last_seen, new.last_seen) or new.made_by is MadeBy.USER:
         return [*supersede(old, new, SupersededBecause.CONTRADICTED)] if can_be_superseded(old, new) else [new]
     if not can_be_superseded(new, old):
         return [new]

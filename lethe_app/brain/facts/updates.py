@@ -19,6 +19,7 @@ from lethe_app.brain.facts.comparison import (
 from lethe_app.brain.facts.merge import can_be_superseded
 from lethe_app.brain.facts.superseding import supersede
 from lethe_app.brain.text.fingerprint import content_words, fingerprint_digest
+from lethe_app.domain.clock import is_later
 from lethe_app.domain.facts import STILL_HOLDS, ExtractedFact, FactKind, MadeBy, SupersededBecause
 
 FactReplacement = tuple[ExtractedFact, ExtractedFact]
@@ -61,7 +62,8 @@ def replace_outdated(
     others = [fact for fact in others if not fact.superseded]
     contradicted = [fact for fact in others if is_new_value and contradicts(current, fact)]
     later_fact = next(
-        (fact for fact in contradicted if fact.last_seen > current.last_seen and can_be_superseded(current, fact)), None
+        (fact for fact in contradicted if is_later(fact.last_seen, current.last_seen) and can_be_superseded(current, fact)),
+        None,
     )
     # An old message may be read after a newer one, as by an import; then the new fact is outdated already.
     if later_fact is not None:
@@ -76,7 +78,9 @@ def replace_outdated(
         outdated = {fact.guid: fact for fact in (*contradicted, *ended_facts)}
         outdated |= {fact.guid: fact for fact in others if _contains_outdated(fact, outdated.values(), new)}
         for old in outdated.values():
-            if old.last_seen <= current.last_seen and (can_be_superseded(old, current) or _is_changed_since(old, current)):
+            if not is_later(old.last_seen, current.last_seen) and (
+                can_be_superseded(old, current) or _is_changed_since(old, current)
+            ):
                 records_by_id |= _replace(old, records_by_id.get(current.guid, current))
     return [fact for guid, fact in records_by_id.items() if known_by_id.get(guid) != fact]
 
@@ -94,7 +98,10 @@ def list_replacements(facts: Iterable[ExtractedFact]) -> list[FactReplacement]:
     return [
         (old, new)
         for old, new in pairs
-        if new.first_seen > old.first_seen and old.superseded_because not in STILL_HOLDS and not extends(new, old)
+        if new.first_seen != old.first_seen
+        and not is_later(old.first_seen, new.first_seen)
+        and old.superseded_because not in STILL_HOLDS
+        and not extends(new, old)
     ]
 
 

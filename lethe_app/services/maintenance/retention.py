@@ -63,7 +63,7 @@ class Retention:
         that are known from others as well remain.
         """
         days = self._preferences.current.retention_days
-        if not days:
+        if not days or not await self._trash.may_erase_by_age():
             return
         limit = now() - timedelta(days=days)
         old = {

@@ -140,6 +140,7 @@ class Trash:
         self._notebooks, self._indexing, self._preferences = notebooks, indexing, preferences
         self.background = BackgroundLoop(self.purge_expired, PURGE_INTERVAL)
         self.count_backups = self._files.count_backups
+        self.may_erase_by_age = self._records.may_erase_by_age
         self.scrub = self._records.scrub
         """Remove what was deleted permanently from the files of the database."""
 
@@ -194,8 +195,10 @@ class Trash:
         self.changed.notify(None)
 
     async def purge_expired(self) -> None:
-        """Delete items permanently that have been in the trash for longer than `retention_days`."""
-        if not self.retention_days:
+        """Delete items permanently that have been in the trash for longer than `retention_days`, unless the clock may be
+        wrong.
+        """
+        if not await self.may_erase_by_age() or not self.retention_days:
             return
         limit = now() - timedelta(days=self.retention_days)
         expired = [item for item in await self.list_items() if item.when < limit]

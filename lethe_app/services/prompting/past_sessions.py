@@ -16,7 +16,7 @@ from lethe_app.brain.summary import digest
 from lethe_app.brain.text.reported_speech import shorten
 from lethe_app.brain.text.utterance import to_utterances
 from lethe_app.domain.chat import ChatSession, SessionSummary
-from lethe_app.domain.clock import now
+from lethe_app.domain.clock import is_later, now
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.errors import StorageError
 from lethe_app.retrieval.query_terms import WORD
@@ -80,7 +80,7 @@ class PastSessions:
         The number is limited to what can be in a prompt; sticky sessions are always included.
         """
         earlier = await self.session_store.sessions_before(session, MAX_EARLIER + MAX_SUMMARIES)
-        earlier = [summary for summary in earlier if summary.started <= session.added and summary.first_words]
+        earlier = [summary for summary in earlier if not is_later(summary.started, session.added) and summary.first_words]
         return sorted(earlier, key=lambda summary: summary.started, reverse=True)
 
     async def fitting(self, before: Sequence[SessionSummary], token_limit: int) -> list[UUID]:

@@ -131,7 +131,8 @@ class SessionTimeout:
         may_end = summary.messages > 2 or len(summary.first_words.split()) >= MIN_WORDS  # see `is_worth_archiving`
         if limit is None or not may_end or summary.guid == self._edited_session:
             return False
-        since = max(summary.last_activity, self._restart_times.get(summary.guid, summary.last_activity))
+        times = (summary.last_activity, self._restart_times.get(summary.guid, summary.last_activity))
+        since = max((time for time in times if time <= now()), default=now())
         inputs = self._inputs.get(summary.guid)
         if inputs is not None and inputs.last <= since:
             del self._inputs[summary.guid]  # a message came after them

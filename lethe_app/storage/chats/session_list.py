@@ -40,7 +40,7 @@ s.guid IN (
     WITH older AS (
         SELECT e.guid, k.sticky, julianday(k.added) AS began FROM sessions e JOIN memories k USING (guid)
         WHERE e.persona_id = :persona AND e.guid <> :guid AND NOT e.is_incognito AND k.deleted_at IS NULL
-            AND began <= julianday(:moment)
+            AND (began <= julianday(:moment) OR began > julianday(:now))
             AND EXISTS (SELECT 1 FROM messages t
                         WHERE t.session_id = e.guid AND t.deleted_at IS NULL AND t.hidden = 0 AND t.role = 'user'))
     SELECT guid FROM older WHERE sticky

@@ -160,7 +160,7 @@ def restore_snapshot(connection: sqlite3.Connection, before: SessionSnapshot) ->
         update_session_row(connection, guid)
         queue_for_indexing(connection, guid)
         # Recomputed from the messages, the time could be an earlier one: erased messages no longer count.
-        connection.execute(messages.RAISE_LAST_ACTIVITY, (row["last_activity"], guid))
+        messages.raise_last_activity(connection, guid, str(row["last_activity"]))
 
 
 def _restore_rows(connection: sqlite3.Connection, rows: Mapping[str, Sequence[Row]]) -> None:

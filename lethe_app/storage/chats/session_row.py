@@ -6,6 +6,7 @@ import sqlite3
 from datetime import datetime
 
 from lethe_app.domain.chat import ChatSession
+from lethe_app.domain.clock import now
 from lethe_app.storage.chats import messages
 from lethe_app.storage.row_mapping import (
     MEMORY_COLUMNS,
@@ -49,7 +50,7 @@ def update_session_row(connection: sqlite3.Connection, session: str) -> None:
     moments = parse_rows(lambda row: utc_text(datetime.fromisoformat(row[0])), connection.execute(ACTIVITY_TIMES, values))
     connection.execute(
         "UPDATE sessions SET branched = ?, last_activity = coalesce(?, last_activity) WHERE guid = ?",
-        (bool(is_branched), max(moments, default=None), session),
+        (bool(is_branched), min(max(moments), utc_text(now())) if moments else None, session),
     )
 
 

@@ -8,6 +8,7 @@ from datetime import datetime
 from uuid import UUID
 
 from lethe_app.domain.chat import Alternative, ChatSession, Message, MessageOutline, Role, SessionSummary
+from lethe_app.domain.clock import now
 from lethe_app.errors import RecordMissing, StorageError
 from lethe_app.storage import key_value, trash
 from lethe_app.storage.chats import branches, incognito, messages, receipts, session_events, session_list
@@ -78,7 +79,7 @@ class SessionStore(Store):
     @in_transaction
     def add_session(self, connection: sqlite3.Connection, session: ChatSession) -> ChatSession:
         """Store a new, empty session; `leaf_id` is ignored, since it follows from the messages."""
-        insert_session(connection, session, last_activity=utc_text(session.added))
+        insert_session(connection, session, last_activity=utc_text(min(session.added, now())))
         return load_session(connection, str(session.guid))
 
     @in_transaction
@@ -176,7 +177,9 @@ class SessionStore(Store):
         """
         persona_id, guid, moment = session.persona_id, str(session.guid), session.added.isoformat()
         condition = session_list.IS_EARLIER
-        return session_list.summaries(connection, condition, persona=persona_id, guid=guid, moment=moment, recent=limit)
+        return session_list.summaries(
+            connection, condition, persona=persona_id, guid=guid, moment=moment, now=now().isoformat(), recent=limit
+        )
 
     @in_transaction
     def recallable_sessions(self, connection: sqlite3.Connection, persona_id: str) -> list[ChatSession]:
