@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from operator import attrgetter
 from uuid import UUID
 
 from lethe_app.brain.text.withdrawn import remove_withdrawn
 from lethe_app.domain.chat import Message, Role
-from lethe_app.domain.clock import order_times
+from lethe_app.domain.clock import now, order_times
 
 WITHDRAWN = "(withdrawn)"
 """Text in prompts of a message that is withdrawn as a whole: roles must go on alternating."""
@@ -32,12 +31,14 @@ def to_utterances(messages: Sequence[Message]) -> list[Utterance]:
     """Return the messages that are visible speech as utterances; hidden lines, tool results and what the user wants forgotten
     are left out. The order of the messages decides about their times, since the clock may have been wrong.
     """
-    times = order_times(map(attrgetter("time"), messages))
-    return [
-        Utterance(message.id, message.role, message.speaker_name, message.content, time)
-        for message, time in zip(map(without_withdrawn, messages), times, strict=True)
-        if is_visible_speech(message) and message.content.strip()
-    ]
+    times = [message.time for message in messages]
+    if times and (times != sorted(times) or times[-1] > now()):  # which is rare
+        times = order_times(times)
+    utterances = list[Utterance]()
+    for message, time in zip(map(without_withdrawn, messages), times, strict=True):
+        if is_visible_speech(message) and message.content.strip():
+            utterances.append(Utterance(message.id, message.role, message.speaker_name, message.content, time))
+    return utterances
 
 
 def without_withdrawn(message: Message, placeholder: str = "") -> Message:

@@ -6,7 +6,7 @@ import json
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from lethe_app.domain.chat import UNREADABLE_NOTE, Alternative, Message, Role
 from lethe_app.domain.clock import now
@@ -79,24 +79,16 @@ ALL_BUT_TEXT = frozenset(ALTERNATIVE_COLUMNS) - {"content", "thinking"}
 DISPENSABLE = frozenset({"mode", "note", "speaker", "speaker_name"})
 """Columns of a message without which it can still be read."""
 RAISE_LAST_ACTIVITY = """
-UPDATE sessions SET last_activity = max(CASE WHEN last_activity > :now THEN '' ELSE last_activity END, :time)
+UPDATE sessions SET last_activity = CASE
+    WHEN guid <> :session THEN substr(:now, 1, 17) || '00.000000+00:00'
+    WHEN last_activity > :now THEN :time
+    ELSE max(last_activity, :time) END
 WHERE guid = :session
+    OR (persona_id = (SELECT persona_id FROM sessions WHERE guid = :session) AND last_activity > :now)
 """
-CORRECT_FUTURE_ACTIVITY = """
-UPDATE sessions SET last_activity = :before
-WHERE persona_id = (SELECT persona_id FROM sessions WHERE guid = :session) AND last_activity > :now AND guid <> :session
+"""Statement that raises a session's last activity to a time; times are UTC. Other sessions of the persona that a wrong clock
+dated after now get the current minute, so that they do not stay the newest; their messages keep their times.
 """
-
-
-def raise_last_activity(connection: sqlite3.Connection, session: str, time: str) -> None:
-    """Raise a session's last activity to a time (UTC). Other sessions of the persona that a wrong clock dated
-    after now get a time just before now, so that they do not stay the newest; their messages keep their times.
-    """
-    present = now()
-    before = utc_text(present - timedelta(milliseconds=1))
-    values = {"session": session, "time": time, "now": utc_text(present), "before": before}
-    connection.execute(RAISE_LAST_ACTIVITY, values)
-    connection.execute(CORRECT_FUTURE_ACTIVITY, values)
 
 
 def load(connection: sqlite3.Connection, ids: Sequence[str]) -> list[Message]:
@@ -164,7 +156,8 @@ def add(connection: sqlite3.Connection, message: Message) -> Message:
         "UPDATE sessions SET tip_id = ?, branched = ?, message_count = message_count + ? WHERE guid = ?",
         (str(message.id), branched, not message.hidden, session_id),
     )
-    raise_last_activity(connection, session_id, utc_text(message.time))
+    values = {"session": session_id, "time": utc_text(message.time), "now": utc_text(now())}
+    connection.execute(RAISE_LAST_ACTIVITY, values)
     return load_message(connection, str(message.id))
 
 
@@ -215,7 +208,8 @@ def append_alternative(connection: sqlite3.Connection, message_id: str, alternat
     row = incognito.keep_text(connection, _alternative_row(message_id, position, alternative))
     insert(connection, "alternatives", row)
     connection.execute("UPDATE messages SET shown = ? WHERE id = ?", (position, message_id))
-    raise_last_activity(connection, session_id, utc_text(alternative.created))
+    values = {"session": session_id, "time": utc_text(alternative.created), "now": utc_text(now())}
+    connection.execute(RAISE_LAST_ACTIVITY, values)
     return position
 
 

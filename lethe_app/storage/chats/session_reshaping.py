@@ -12,6 +12,7 @@ from uuid import UUID
 
 from lethe_app.domain.changes import MessagePosition, Row, SessionSnapshot
 from lethe_app.domain.chat import ChatSession, Message
+from lethe_app.domain.clock import now
 from lethe_app.errors import StorageError
 from lethe_app.storage import trash
 from lethe_app.storage.chats import branches, messages, session_merge
@@ -19,7 +20,7 @@ from lethe_app.storage.chats.session_merge import SELECT_FACT_SOURCES, replace_f
 from lethe_app.storage.chats.session_row import insert_session, queue_for_indexing, update_session_row
 from lethe_app.storage.database import Store, in_transaction
 from lethe_app.storage.memory import derived_memories
-from lethe_app.storage.row_mapping import insert, json_list, save_row, select_dicts
+from lethe_app.storage.row_mapping import insert, json_list, save_row, select_dicts, utc_text
 
 DESCENDANTS = """
 WITH RECURSIVE down (id) AS (
@@ -160,7 +161,9 @@ def restore_snapshot(connection: sqlite3.Connection, before: SessionSnapshot) ->
         update_session_row(connection, guid)
         queue_for_indexing(connection, guid)
         # Recomputed from the messages, the time could be an earlier one: erased messages no longer count.
-        messages.raise_last_activity(connection, guid, str(row["last_activity"]))
+        connection.execute(
+            messages.RAISE_LAST_ACTIVITY, {"session": guid, "time": row["last_activity"], "now": utc_text(now())}
+        )
 
 
 def _restore_rows(connection: sqlite3.Connection, rows: Mapping[str, Sequence[Row]]) -> None:
