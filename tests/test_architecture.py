@@ -110,7 +110,7 @@ BUDGET: dict[str, tuple[int, int, int]] = {
     "ui": (28206, 3347, 383),
     "services": (15349, 1619, 287),
     "brain": (8731, 891, 152),
-    "storage": (5282, 601, 63),
+    "storage": (5278, 600, 63),
     "llm": (3687, 412, 70),
     "interchange": (2630, 251, 16),
     "retrieval": (2467, 240, 40),
