@@ -62,6 +62,7 @@ class SessionService:
         self.page = self._session_store.page
         """Return full messages by their index in the outline."""
         self.message = self._session_store.message
+        self.find_erased = self._session_store.find_erased
         self.texts_of = self._session_store.texts_of
         """Return role and text of the messages of each of a persona's sessions."""
 

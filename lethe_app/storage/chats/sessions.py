@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import datetime
 from uuid import UUID
 
@@ -22,6 +22,7 @@ from lethe_app.storage.row_mapping import (
     MEMORY_COLUMNS,
     SESSION_COLUMNS,
     column_values,
+    json_list,
     parse_record,
     parse_rows,
     storable_text,
@@ -331,6 +332,12 @@ class SessionStore(Store):
     def _report(self, followers: Sequence[Owned]) -> None:
         for persona_id in dict.fromkeys(persona for persona, _guid in followers):
             self._on_memories_changed(persona_id, [UUID(guid) for persona, guid in followers if persona == persona_id])
+
+    @in_transaction
+    def find_erased(self, connection: sqlite3.Connection, guids: Collection[str]) -> set[str]:
+        """Return those of these sessions that do not exist any more, not even in the trash."""
+        query = "SELECT value FROM json_each(?) WHERE value NOT IN (SELECT guid FROM sessions)"
+        return {guid for (guid,) in connection.execute(query, (json_list(guids),))}
 
     @in_transaction
     def existing_ids(self, connection: sqlite3.Connection, persona_id: str) -> set[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from PySide6.QtCore import QEvent, QMimeData, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QFontMetrics, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QLabel, QPlainTextEdit, QSizePolicy, QToolButton, QToolTip, QWidget
@@ -147,6 +149,12 @@ class Composer(QWidget):
     def add_drafts(self, drafts: dict[str, str]) -> None:
         """Add the drafts of an earlier run; drafts of this run take precedence. Each is shown when its session is opened."""
         self._drafts = drafts | self._drafts
+
+    def drop_drafts(self, sessions: Collection[str]) -> None:
+        """Delete the drafts of these sessions."""
+        self._drafts = {session: text for session, text in self._drafts.items() if session not in sessions}
+        if self._session_id in sessions:
+            self._set_text("")
 
     def set_replying(self, is_replying: bool, replying_name: str = "") -> None:
         """Switch the button between stop and send; `writer` is the name of the speaker of the reply, if known."""

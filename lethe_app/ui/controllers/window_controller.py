@@ -16,7 +16,7 @@ from lethe_app.services.speech.output import SpeechOutput
 from lethe_app.ui.controllers.appearance import AppearanceController
 from lethe_app.ui.controllers.background_activity import BackgroundActivityController
 from lethe_app.ui.controllers.controller import Controller
-from lethe_app.ui.controllers.conversation.drafts import DraftStore
+from lethe_app.ui.controllers.conversation.drafts import DraftErasure, DraftStore
 from lethe_app.ui.controllers.conversation.forgetting import ForgettingController
 from lethe_app.ui.controllers.conversation.group import GroupController
 from lethe_app.ui.controllers.conversation.message_changes import MessageChanges
@@ -113,6 +113,7 @@ class WindowController(QObject):
         self.sidebar = self._create(SidebarController)
         self._create(SessionCommands, get_card_export=lambda: self.services.card_export)
         self.drafts = DraftStore(self.services.paths.window, self.window.chat.composer)
+        self._create(DraftErasure)
         self._create(LongConversationHint)
         self.desktop_notifications = self._create(DesktopNotifications)
         self.replies.replying_sessions_changed.connect(lambda ids: model.set_replying_sessions(frozenset(map(str, ids))))

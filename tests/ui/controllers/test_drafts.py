@@ -33,6 +33,21 @@ async def test_a_draft_is_there_again_after_a_restart_in_its_conversation(tmp_pa
         assert scene.draft.toPlainText() == ""
 
 
+async def test_a_draft_goes_with_its_conversation_once_that_is_erased(tmp_path, echo_model):
+    async with opened(tmp_path, echo_model("Yes.")) as scene:
+        session = scene.controller.shown_session.session_id
+        QTest.keyClicks(scene.draft, "A secret")
+        await scene.services.session_editing.delete(session)
+        await until(lambda: scene.controller.shown_session.session_id not in (None, session))
+        assert scene.draft.toPlainText() == ""
+        assert scene.controller.drafts._composer.list_drafts() == {str(session): "A secret"}
+
+        await scene.services.trash.erase(await scene.services.trash.list_items())
+
+        await until(lambda: scene.controller.drafts._composer.list_drafts() == {})
+        assert "secret" not in scene.services.paths.window.read_text(encoding="utf-8")
+
+
 async def test_a_draft_that_was_sent_does_not_come_back(tmp_path, echo_model):
     model = echo_model("Yes.")
     async with opened(tmp_path, model) as scene:

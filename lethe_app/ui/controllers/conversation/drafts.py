@@ -1,13 +1,21 @@
-"""Keep unsent drafts across restarts."""
+"""Keep unsent drafts across restarts, until their session is erased."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Awaitable, Callable, Collection
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QSettings, QTimer
 
 from lethe_app.ui.chat.composer import Composer
+from lethe_app.ui.controllers.controller import Controller
+
+if TYPE_CHECKING:
+    from lethe_app.services.maintenance.trash import Trash
+    from lethe_app.services.sessions.service import SessionService
+    from lethe_app.ui.shell.main_window import MainWindow
 
 SETTINGS_KEY = "drafts"
 MAX_DRAFTS, MAX_CHARACTERS = 50, 200_000
@@ -40,11 +48,26 @@ class DraftStore(QObject):
         self._save_timer.stop()
         self._settings.setValue(SETTINGS_KEY, json.dumps(limit_drafts(self._composer.list_drafts()), ensure_ascii=False))
 
+    async def drop_erased(self, find_erased: Callable[[Collection[str]], Awaitable[set[str]]]) -> None:
+        """Delete the drafts of sessions that were erased; `find_erased` returns these of some ids."""
+        if (drafts := self._composer.list_drafts()) and (erased := await find_erased(drafts.keys())):
+            self._composer.drop_drafts(erased)
+            self.save_drafts()
+
     def close(self) -> None:
         """Write the drafts and flush the file."""
         self._composer.draft_field.textChanged.disconnect(self._save_timer.start)
         self.save_drafts()
         self._settings.sync()
+
+
+class DraftErasure(Controller):
+    """Deletes the drafts of sessions that were erased."""
+
+    def __init__(self, window: MainWindow, drafts: DraftStore, sessions: SessionService, trash: Trash) -> None:
+        super().__init__(window)
+        drop = self._tasks.create_slot(lambda _changed: drafts.drop_erased(sessions.find_erased))
+        self._unsubscribers += [trash.changed.add(drop), sessions.changed.add(drop)]
 
 
 def limit_drafts(drafts: dict[str, str]) -> dict[str, str]:
