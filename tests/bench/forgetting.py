@@ -31,6 +31,7 @@ from lethe_app.domain.chat import ChatSession, Message
 from lethe_app.domain.clock import now
 from lethe_app.domain.model import LoadOptions
 from lethe_app.paths import Paths
+from lethe_app.services.events import MemoriesForgotten
 from lethe_app.services.maintenance.backups import back_up
 from lethe_app.services.maintenance.erasure import erase_backups
 from tests.bench._setup import PERSONAS, starter_engine, starter_model
@@ -171,6 +172,15 @@ async def delete_notebook(home: Home) -> None:
     await home.services.notebooks.delete(MIRA, next(item.name for item in notebooks if item.notebook.title == "Birds"))
 
 
+async def ask_to_forget(home: Home) -> None:
+    """Ask for it in a conversation and erase what was forgotten for good."""
+    services = home.services
+    session = await services.sessions.new(MIRA)
+    outcome = await say(services, session, f"Please forget what I told you about {CANARY}.")
+    forgotten = next(event for event in outcome.events if isinstance(event, MemoriesForgotten))
+    await services.forgetting.erase(forgotten)
+
+
 WAYS: dict[str, Callable[[Home], Awaitable[object]]] = {
     "lines": delete_lines,
     "edit": edit_lines,
@@ -182,6 +192,7 @@ WAYS: dict[str, Callable[[Home], Awaitable[object]]] = {
     "persona": delete_persona,
     "persona's memories": delete_memories,
     "everything": delete_everything,
+    "asked to forget": ask_to_forget,
     "fact": forget_fact,
     "memory": forget_memory,
     "document": remove_document,

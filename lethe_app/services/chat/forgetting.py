@@ -27,6 +27,7 @@ from lethe_app.services.events import MemoriesForgotten
 from lethe_app.services.memory.cache import MemoryCache
 from lethe_app.services.memory.facts import FactService
 from lethe_app.services.memory.recall import SESSION_NOTES, parse_notes
+from lethe_app.services.notebooks.service import NotebookService
 from lethe_app.services.prompting.cache_state import CacheState
 from lethe_app.services.prompting.prefixes import StablePrefixes
 from lethe_app.services.sessions.archive_queue import ArchiveQueue
@@ -60,8 +61,10 @@ class Forgetting:
         archive_queue: ArchiveQueue,
         stable_prefixes: StablePrefixes,
         cache_state: CacheState,
+        notebooks: NotebookService,
     ) -> None:
         self._session_store, self._facts, self._memory_cache = session_store, facts, memory_cache
+        self._notebooks = notebooks
         self._archive_queue, self._stable_prefixes, self._cache_state = archive_queue, stable_prefixes, cache_state
         self._lines, self._search, self._fact_store = WithdrawnLines(database), FullTextSearch(database), FactStore(database)
         self._states, self._receipts, self._scrub = SessionState(database), Receipts(database), database.scrub
@@ -119,6 +122,8 @@ class Forgetting:
 
     async def erase(self, forgotten: MemoriesForgotten) -> None:
         """Erase all that was forgotten by a message for good, with the words of the message itself."""
+        for persona_id in forgotten.facts:  # while it is known what the facts said
+            await self._notebooks.revise_lines(persona_id, await self._facts.load_history(persona_id))
         facts = [fact.guid for facts in forgotten.facts.values() for fact in facts]
         memories = [guid for guids in forgotten.memories.values() for guid in guids]
         sessions = await self._lines.erase(forgotten.request, facts, memories, remove_withdrawn)
