@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -157,11 +158,15 @@ async def opened(
 ) -> AsyncIterator[Scene]:
     """Open the window with services in the data folder `home`; everything is closed afterwards, as by the program."""
     paths = Paths.standard(home)
+    if model is not None:  # it may be broken, which the settings would refuse
+        stored = json.loads(paths.settings.read_text(encoding="utf-8")) if paths.settings.exists() else {}
+        paths.home.mkdir(parents=True, exist_ok=True)
+        paths.settings.write_text(json.dumps({**stored, "model_path": str(model)}), encoding="utf-8")
     make_private(home)  # else the window tells that it was not
     services = await build(paths, engine="echo", memory=memory)
     # It would archive old conversations in the middle of a slow test, and so change their titles.
     await services.session_timeout.background.close()
-    await services.preferences.set(welcomed=welcomed, last_persona="mira", **({"model_path": str(model)} if model else {}))
+    await services.preferences.set(welcomed=welcomed, last_persona="mira")
     speech_output = SpeechOutput([speech_engine], services.preferences) if speech_engine is not None else None
     async with shown(MainWindow(paths), services, speech_output) as scene:
         if welcomed and ready:
