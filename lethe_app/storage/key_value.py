@@ -18,6 +18,14 @@ SELECT key, value FROM session_state WHERE session_id = ?1
 UNION ALL SELECT key, value FROM incognito_state WHERE session_id = ?1
 """
 
+KEY_MOMENT_DAYS, NOTEBOOK_PROGRESS = "key moments", "notebooks"
+"""Scopes of the app state: by persona, what was read, each with the number of messages then: days, and sessions."""
+REMOVE_ENTRY = """
+UPDATE app_state SET value = json_remove(value, '$."' || ? || '"')
+WHERE scope = ? AND key = (SELECT persona_id FROM sessions WHERE guid = ?) AND json_valid(value)
+"""
+"""Statement that removes an entry of a session's persona, so that it is read again."""
+
 
 class SessionState(Store):
     """Store of JSON values by session and key; deleted when the session is purged."""

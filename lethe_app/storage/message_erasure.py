@@ -39,7 +39,7 @@ sources. The time of a reminder is when it is due.
 """
 
 FACTS_OF_DAY_WITHOUT_MESSAGES = """
-SELECT guid FROM facts WHERE persona_id = ? AND made_by <> 'user' AND substr(first_seen, 1, 10) = ?
+SELECT guid FROM facts WHERE persona_id = ? AND made_by <> 'user' AND pinned = 0 AND substr(first_seen, 1, 10) = ?
 AND source_messages = '[]' AND lapsed_sources = '[]'
 """
 

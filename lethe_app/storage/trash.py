@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from lethe_app.domain.clock import now
 from lethe_app.errors import StorageError
 from lethe_app.storage.chats import messages
+from lethe_app.storage.key_value import NOTEBOOK_PROGRESS, REMOVE_ENTRY
 from lethe_app.storage.memory import derived_memories, fact_validity
 from lethe_app.storage.memory.derived_memories import Owned
 from lethe_app.storage.row_mapping import json_list, utc_text
@@ -76,7 +77,7 @@ def mark_sessions(connection: sqlite3.Connection, guids: Sequence[str], is_delet
             texts = _texts_of(connection, "m.session_id = ?", guid)
             followers += derived_memories.withdraw(connection, guid, guid, texts.keys(), texts.values())
     fact_validity.follow_sessions(connection, guids)
-    return followers if is_deleted else derived_memories.restore(connection, guids)
+    return followers if is_deleted else _restore_followers(connection, guids, guids)
 
 
 def mark_messages(connection: sqlite3.Connection, ids: Sequence[str], is_deleted: bool) -> list[Owned]:
@@ -96,9 +97,15 @@ def mark_messages(connection: sqlite3.Connection, ids: Sequence[str], is_deleted
         messages.update_message_count(connection, session_id)
     fact_validity.follow_sessions(connection, set(sessions.values()))
     if not is_deleted:
-        return derived_memories.restore(connection, ids)
+        return _restore_followers(connection, ids, set(sessions.values()))
     texts = {id_: _texts_of(connection, "m.id = ?", id_).values() for id_ in ids}
     return [owned for id_ in ids for owned in derived_memories.withdraw(connection, id_, sessions[id_], [id_], texts[id_])]
+
+
+def _restore_followers(connection: sqlite3.Connection, causes: Sequence[str], sessions: Collection[str]) -> list[Owned]:
+    """Restore the memories that went with sessions or messages, and have notebooks written of the sessions again."""
+    connection.executemany(REMOVE_ENTRY, [(guid, NOTEBOOK_PROGRESS, guid) for guid in sessions])
+    return derived_memories.restore(connection, causes)
 
 
 def _texts_of(connection: sqlite3.Connection, condition: str, value: str) -> dict[str, str]:

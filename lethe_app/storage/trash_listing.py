@@ -13,7 +13,7 @@ from lethe_app.domain.clock import ClockHistory, now
 from lethe_app.storage import message_erasure, redaction, trash
 from lethe_app.storage.database import Store, in_transaction
 from lethe_app.storage.key_value import app_values, set_app_value
-from lethe_app.storage.memory import derived_memories, fact_validity
+from lethe_app.storage.memory import fact_validity
 from lethe_app.storage.row_mapping import json_list, parse_rows, select_by_values, utc_text
 
 CLOCK = ("clock", "history")
@@ -139,8 +139,7 @@ class TrashListing(Store):
     @in_transaction
     def erase(self, connection: sqlite3.Connection, items: Sequence[Trashed]) -> list[UUID]:
         """Erase items for good, all or none; an item that was restored meanwhile is left alone. With a message, what was
-        derived from it is erased, and with anything what was derived from former texts of messages; return the sessions whose
-        summary and other parts have to be made again.
+        derived from it is erased; return the sessions whose summary and other parts have to be made again.
         """
         by_kind = {kind: [item.id for item in items if item.kind is kind] for kind in QUERIES}
         changed = dict[UUID, None]()
@@ -154,9 +153,14 @@ class TrashListing(Store):
                 deleted = [id_ for (id_,) in select_by_values(connection, query, _with_hidden_ancestors(connection, message))]
                 changed |= dict.fromkeys(message_erasure.erase_traces(connection, deleted))
                 trash.erase_messages(connection, deleted)
-            fact_validity.erase_lapsed(connection)
-            derived_memories.erase_lapsed(connection)
         return list(changed)
+
+    @in_transaction
+    def erase_former(self, connection: sqlite3.Connection) -> None:
+        """Erase facts and memories that rest on former texts of messages and could come back only if an edit were undone."""
+        with redaction.erasing(connection):
+            fact_validity.erase_lapsed(connection)
+            connection.execute("DELETE FROM memories WHERE deleted_with LIKE '% %'")
 
     @in_transaction
     def erase_persona(self, connection: sqlite3.Connection, persona_id: str, keys: PersonaStateKeys) -> None:

@@ -20,8 +20,7 @@ from lethe_app.services.memory.key_moment_store import KeyMomentStore
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.scheduling.loop import BackgroundLoop, BackgroundPriority
 from lethe_app.storage.chats.days import DayStore
-from lethe_app.storage.chats.sessions import KEY_MOMENT_DAYS
-from lethe_app.storage.key_value import AppState
+from lethe_app.storage.key_value import KEY_MOMENT_DAYS, AppState
 
 CHECK_INTERVAL = 3600.0
 DAYS_PER_SAVE = 20

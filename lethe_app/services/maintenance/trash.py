@@ -22,7 +22,6 @@ from lethe_app.services.indexing.worlds import owner_of_world
 from lethe_app.services.library import Library
 from lethe_app.services.memory import objections, proactive
 from lethe_app.services.memory.facts import FactService
-from lethe_app.services.notebooks import writer as notebook_writer
 from lethe_app.services.notebooks.service import NotebookService
 from lethe_app.services.personas import draft_chat, inner_life
 from lethe_app.services.preferences import Preferences
@@ -30,9 +29,9 @@ from lethe_app.services.scheduling.loop import BackgroundLoop
 from lethe_app.services.sessions.editing import SessionEditing
 from lethe_app.services.web import research
 from lethe_app.storage.backup import backup_folder, delete_backups, list_backups
-from lethe_app.storage.chats.sessions import KEY_MOMENT_DAYS
 from lethe_app.storage.database import Database
 from lethe_app.storage.files import trashed_files
+from lethe_app.storage.key_value import KEY_MOMENT_DAYS, NOTEBOOK_PROGRESS
 from lethe_app.storage.row_mapping import utc_text
 from lethe_app.storage.trash_listing import PersonaStateKeys, TrashListing
 
@@ -46,7 +45,7 @@ def app_state_keys(persona_id: str) -> PersonaStateKeys:
         persona_scopes=(
             *(mood.MOODS, mood.HISTORY, mood.READINGS),
             KEY_MOMENT_DAYS,
-            *(proactive.NOTES, feedback.SCOPE, notebook_writer.SCOPE, inner_life.SCOPE, draft_chat.SCOPE),
+            *(proactive.NOTES, feedback.SCOPE, NOTEBOOK_PROGRESS, inner_life.SCOPE, draft_chat.SCOPE),
         ),
         persona_scope_prefixes=(STATE_SCOPE,),
         owned_scopes=(objections.scope_of(persona_id),),
@@ -178,8 +177,17 @@ class Trash:
         """Delete items permanently. With the last file of a persona, its sessions, memories, facts, logs, notebooks and
         documents are deleted too; with that of a world its documents; `with_backups` all backups, which contain them.
         """
+        await self._erase(items, is_emptied={item.key for item in await self.list_items()} <= {item.key for item in items})
+        if with_backups:
+            await self._files.erase_backups()
+        self.changed.notify(None)
+
+    async def _erase(self, items: Sequence[Trashed], *, is_emptied: bool = False) -> None:
+        """Delete items permanently; `is_emptied` also what was derived from former texts of messages."""
         records = [item for item in items if item.kind not in FILE_KINDS]
         await self._revise_notebooks()
+        if is_emptied:
+            await self._records.erase_former()
         for session in await self._records.erase(records):
             await self._session_editing.follow_changed_lines(session, at_once=True)
         for persona_id in {item.persona_id for item in records if item.kind is TrashKind.CONVERSATION}:
@@ -190,9 +198,6 @@ class Trash:
             await self._records.erase_copies(persona_id)
         await self._indexing.index_changes()
         await self.scrub()
-        if with_backups:
-            await self._files.erase_backups()
-        self.changed.notify(None)
 
     async def purge_expired(self) -> None:
         """Delete items permanently that have been in the trash for longer than `retention_days`, unless the clock may be
@@ -205,7 +210,8 @@ class Trash:
         if expired:
             await self._revise_notebooks()
             await self._records.purge(utc_text(limit))  # `erase` removes the traces of these as well
-            await self.erase([item for item in expired if item.kind in FILE_KINDS])
+            await self._erase([item for item in expired if item.kind in FILE_KINDS])
+            self.changed.notify(None)
 
     async def _revise_notebooks(self) -> None:
         """Remove what notebooks state of withdrawn facts, while the texts of these are still known."""

@@ -39,11 +39,7 @@ from lethe_app.services.sessions.archive_queue import ArchiveQueue
 from lethe_app.storage.agents.change_log import ChangeLog
 from lethe_app.storage.agents.task_runs import TaskRuns
 from lethe_app.storage.chats.sessions import SessionStore
-from lethe_app.storage.key_value import AppState
-
-SCOPE = "notebooks"
-"""Scope of the app state: by persona, the sessions that were read and the number of messages they had then."""
-
+from lethe_app.storage.key_value import NOTEBOOK_PROGRESS, AppState
 
 NOTEBOOK_CHANGE = "notebook"
 """Value of `RecordedChange.what` for notebooks; the record has their texts before and after, by name.
@@ -73,11 +69,12 @@ class ReadingProgress:
         """Record that a session was read, and drop the sessions that were erased since."""
         counts = await self._load_counts(persona_id) | {str(session.guid): session.messages}
         existing = await self._session_store.existing_ids(persona_id)
-        await self._app_state.set(SCOPE, persona_id, {guid: count for guid, count in counts.items() if guid in existing})
+        read = {guid: count for guid, count in counts.items() if guid in existing}
+        await self._app_state.set(NOTEBOOK_PROGRESS, persona_id, read)
 
     async def _load_counts(self, persona_id: str) -> dict[str, int]:
         """Return the number of messages that each session had when it was read, by guid."""
-        stored = await self._app_state.get(SCOPE, persona_id)
+        stored = await self._app_state.get(NOTEBOOK_PROGRESS, persona_id)
         return {str(guid): int(count) for guid, count in stored.items()} if isinstance(stored, dict) else {}
 
     async def _has_facts(self, session: SessionSummary) -> bool:

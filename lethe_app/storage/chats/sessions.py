@@ -16,6 +16,7 @@ from lethe_app.storage.chats.messages import TurnPosition
 from lethe_app.storage.chats.receipts import ReplyReceipt
 from lethe_app.storage.chats.session_row import insert_session
 from lethe_app.storage.database import Database, Store, in_transaction
+from lethe_app.storage.key_value import KEY_MOMENT_DAYS, REMOVE_ENTRY
 from lethe_app.storage.memory import derived_memories, fact_validity
 from lethe_app.storage.memory.derived_memories import Owned
 from lethe_app.storage.row_mapping import (
@@ -32,8 +33,6 @@ from lethe_app.storage.row_mapping import (
 
 Mark = Callable[[sqlite3.Connection, Sequence[str], bool], list[Owned]]
 """Function of `trash` that moves records to the trash, or restores them, and returns the memories that follow."""
-KEY_MOMENT_DAYS = "key moments"
-"""Scope of the app state with the days that were looked through for key moments, by persona."""
 
 SELECT_SESSION = f"""
 SELECT {", ".join(f"m.{name}" for name in MEMORY_COLUMNS)}, {", ".join(f"s.{name}" for name in SESSION_COLUMNS)}, s.tip_id
@@ -41,11 +40,6 @@ FROM sessions s JOIN memories m USING (guid) WHERE guid = ? AND m.deleted_at IS 
 """
 DISPENSABLE = frozenset((*MEMORY_COLUMNS, *SESSION_COLUMNS)) - {"guid", "persona_id", "is_incognito"}
 """Columns without which a session can still be opened."""
-LOOK_AGAIN = """
-UPDATE app_state SET value = json_remove(value, '$."' || ? || '"')
-WHERE scope = ? AND key = (SELECT persona_id FROM sessions WHERE guid = ?) AND json_valid(value)
-"""
-"""Statement: look through a day of a session's persona for key moments again."""
 SELECT_TEXTS = """
 SELECT m.session_id, m.role, a.content
 FROM messages m JOIN sessions s ON s.guid = m.session_id JOIN memories c ON c.guid = s.guid
@@ -382,7 +376,7 @@ def _follow_text(connection: sqlite3.Connection, before: Message) -> tuple[Messa
     fact_validity.follow_text(connection, id_, old, new)
     restored = derived_memories.restore(connection, [f"{id_} {fact_validity.digest_of(new)}"])
     cause = f"{id_} {fact_validity.digest_of(old)}"
-    connection.execute(LOOK_AGAIN, (before.time.date().isoformat(), KEY_MOMENT_DAYS, session))
+    connection.execute(REMOVE_ENTRY, (before.time.date().isoformat(), KEY_MOMENT_DAYS, session))
     return after, [*restored, *derived_memories.withdraw(connection, cause, session, [id_], [old])]
 
 

@@ -12,6 +12,7 @@ import json
 import sqlite3
 from collections.abc import Collection
 
+from lethe_app.storage.memory.derived_memories import terms_of
 from lethe_app.storage.row_mapping import json_list
 
 _SOURCES = """
@@ -134,12 +135,16 @@ def digest_of(text: str) -> str:
 
 def follow_text(connection: sqlite3.Connection, message_id: str, old_text: str, new_text: str) -> None:
     """Note that a message has another text: facts taken from the old one lose it as a source, and those taken from a text that
-    it has again get it back.
+    it has again get it back. A fact in the user's words keeps it if the words that it has of the old text are still there.
     """
-    query = "SELECT guid, source_messages, lapsed_sources FROM facts WHERE instr(source_messages || lapsed_sources, ?)"
+    query = """
+    SELECT guid, made_by, fact, source_messages, lapsed_sources FROM facts WHERE instr(source_messages || lapsed_sources, ?)
+    """
     rows = connection.execute(query, (message_id,)).fetchall()
     old_source, new_source = ([message_id, digest_of(text)] for text in (old_text, new_text))
-    for guid, *lists in rows:
+    for guid, made_by, fact, *lists in rows:
+        if made_by == "user" and terms_of(fact) & terms_of(old_text) <= terms_of(new_text):
+            continue
         sources, lapsed = map(json.loads, lists)
         if message_id in sources:
             sources.remove(message_id)

@@ -14,7 +14,7 @@ from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.memory import MemoryType, MemoryUnit
-from lethe_app.storage.chats.sessions import KEY_MOMENT_DAYS
+from lethe_app.storage.key_value import KEY_MOMENT_DAYS
 from tests.services.past_sessions import qualify
 from tests.services.turns import MIRA, learnt_from, say
 

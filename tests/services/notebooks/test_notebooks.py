@@ -18,8 +18,7 @@ from lethe_app.domain.clock import now, system_clock, use_clock
 from lethe_app.domain.facts import MadeBy
 from lethe_app.domain.recall import RecalledMemory
 from lethe_app.errors import FileError, LetheError, StorageError
-from lethe_app.services.notebooks.writer import SCOPE
-from lethe_app.storage.key_value import AppState
+from lethe_app.storage.key_value import NOTEBOOK_PROGRESS, AppState
 from tests.services.past_sessions import NUTS, archive, concluded, hold, trusted
 from tests.services.turns import MIRA, TurnOutcome, add_memory, prompt_of, say
 from tests.storage.scenes import purge_trash
@@ -101,7 +100,7 @@ async def test_a_conversation_in_the_trash_is_still_known_as_read_and_an_erased_
     last = await over(services, *RICE)
     await services.notebook_writer.write_pending(MIRA)
 
-    stored = await AppState(services.database).get(SCOPE, MIRA)
+    stored = await AppState(services.database).get(NOTEBOOK_PROGRESS, MIRA)
     assert isinstance(stored, dict)
     assert set(stored) == {str(trashed.guid), str(last.guid)}
 

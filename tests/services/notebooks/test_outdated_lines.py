@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
@@ -12,7 +13,9 @@ from lethe_app.brain.notebooks.document import Conclusion
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact, MadeBy
-from tests.services.past_sessions import archive, hold
+from tests.bench._setup import PERSONAS
+from tests.homes import write_personas
+from tests.services.past_sessions import archive, hold, opened
 from tests.services.turns import MIRA, prompt_of, say
 
 JOB = (
@@ -295,3 +298,16 @@ async def test_a_line_worded_by_the_user_stays_when_its_conversation_is_deleted(
         await services.sessions.delete(summary.guid)
 
     assert await write(services) == ["Tomas works as a baker in Porto."]
+
+
+async def test_lines_come_back_with_their_conversation_after_a_restart(tmp_path: Path):
+    home = write_personas(tmp_path / "home", PERSONAS).home
+    async with opened(home) as services:
+        await over(services, *JOB, days_ago=3)
+        (session,) = await services.sessions.list(MIRA)
+        await services.sessions.delete(session.guid)
+        assert await write(services) == []
+
+    async with opened(home) as services:
+        await services.sessions.restore(session.guid)
+        assert any("baker" in text for text in await write(services))

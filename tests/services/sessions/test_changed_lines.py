@@ -14,7 +14,7 @@ from lethe_app.domain.chat import ChatSession, Message, Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryType
 from tests.services.past_sessions import archive, hold
-from tests.services.turns import MIRA, add_memory, say
+from tests.services.turns import MIRA, add_memory, learnt_from, say
 
 SECRET = "My sister Ana lives in Braga with her girlfriend Rosalind."
 FILLER = "I work as a carpenter in Porto and my workshop smells of cedar."
@@ -202,3 +202,53 @@ async def test_a_fact_said_twice_in_a_conversation_stays_known_until_the_last_li
     assert not await knows()
     await services.session_editing.restore_message(first)
     assert await knows()
+
+
+async def test_a_memory_of_two_deleted_lines_comes_back_with_the_last_of_them_only(services: AppServices):
+    session = await hold(services, "Ana has a boat in Braga.", "Aye.", "Her lover is Rosalind.", "Aye.", "Rain today.", "Aye.")
+    guid = await add_journal(services, session, "Rosalind is on the boat in Braga.")
+    boat, _aye, lover, *_rest = [entry.id for entry in await services.sessions.outline(session.guid)]
+    for line in (boat, lover):
+        await services.message_editing.delete(session.guid, line)
+
+    await services.session_editing.restore_message(boat)
+    assert await journal(services) == set()
+    await services.session_editing.restore_message(lover)
+    assert await journal(services) == {guid}
+
+
+async def test_a_memory_that_shares_common_words_with_a_deleted_line_stays(services: AppServices):
+    session = await hold(services, "I play the violin.", "Aye.", "It rained on Monday and there was no bus.", "Aye.")
+    guid = await add_journal(services, session, "Tomas plays the violin, and there was joy in it.")
+    rain = (await services.sessions.outline(session.guid))[2].id
+
+    await services.message_editing.delete(session.guid, rain)
+
+    assert await journal(services) == {guid}
+
+
+async def test_a_fact_in_the_user_s_words_survives_the_correction_of_a_typing_error(services: AppServices):
+    session = await hold(services, "I am allergic to peanuts and slwo.", "Aye.", "I am allergic to milk.", "Aye.")
+    messages = [message for message in await services.sessions.page(session.guid, 0, 9) if message.role is Role.USER]
+    facts = [learnt_from(message, message.content.replace("I am", "Tomas is")) for message in messages]
+    await services.facts.learn(MIRA, facts)
+    merged = await services.facts.merge([fact.guid for fact in await services.facts.facts_of(MIRA)], "No peanuts, no milk.")
+
+    await services.message_editing.edit(messages[0].id, "I am allergic to peanuts and slow.")
+    assert merged.guid in {fact.guid for fact in await services.facts.facts_of(MIRA) if not fact.superseded}
+    await services.message_editing.edit(messages[0].id, "I am slow.")
+    assert merged.guid not in {fact.guid for fact in await services.facts.facts_of(MIRA)}
+
+
+async def test_an_edit_is_undone_whole_though_something_else_was_erased(services: AppServices, session: ChatSession):
+    guid = await add_journal(services, session, "He told me of Rosalind.")
+    secret = await secret_of(services, session)
+    other, kept = [await add_memory(services, content) for content in ("A lamp.", "A door.")]
+    await services.message_editing.edit(secret.id, "My sister Ana lives in Braga.")
+    for memory in (other, kept):
+        await services.memory.forget_memory(memory.guid)
+
+    await services.trash.erase([item for item in await services.trash.list_items() if item.id == str(other.guid)])
+
+    await services.message_editing.undo_edit(secret)
+    assert await journal(services) == {guid}
