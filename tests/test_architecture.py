@@ -107,10 +107,10 @@ LONG_PATTERNS = 4
 LONG_WORD_LISTS = 24
 """How many are left over of patterns and of word lists that are longer; the numbers may only fall."""
 BUDGET: dict[str, tuple[int, int, int]] = {
-    "ui": (28206, 3347, 383),
-    "services": (15349, 1619, 287),
+    "ui": (28231, 3350, 384),
+    "services": (15357, 1620, 287),
     "brain": (8736, 891, 152),
-    "storage": (5278, 600, 63),
+    "storage": (5303, 603, 63),
     "llm": (3687, 412, 70),
     "interchange": (2630, 251, 16),
     "retrieval": (2467, 240, 40),
