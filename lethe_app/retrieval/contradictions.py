@@ -88,7 +88,9 @@ def compare_sentences(first: str, second: str) -> SentenceContrast:
     )
     # “Can't eat peanuts” denies that peanuts are eaten, not that one is allergic to them.
     is_denied = is_negated_differently and (first_words <= second_words or second_words <= first_words)
-    is_changed = is_second_changed and not is_first_changed
+    # “Doesn't work for Siemens any more” leaves “works for Bosch” true.
+    denies_other = is_negated_differently and _matches("negation", second_lower) and bool(_find_unknown_names(second, first))
+    is_changed = is_second_changed and not is_first_changed and not denies_other
     return SentenceContrast(is_agreeing, is_same_matter and (has_other_values or is_denied or is_changed))
 
 

@@ -63,6 +63,7 @@ def test_what_makes_the_old_untrue_takes_its_place(known: str, reported: str):
     [
         ("Lena lent Omar money.", "Omar lent Lena money."),
         ("Lena likes plums.", "Omar likes plums."),
+        ("Vera works for Bosch.", "Vera doesn't work for Siemens any more."),
         ("Vera's sister is twelve.", "Vera's brother is twelve."),
         ("Vera's cat is black.", "Vera's dog is white."),
         ("Lena visited Omar in Graz.", "Omar visited Lena in Linz."),

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from lethe_app.brain.text.fingerprint import compute_fingerprint, content_words
 from lethe_app.dates.expressions import find_times
 from lethe_app.domain.facts import ExtractedFact, FactKind, MadeBy
-from lethe_app.language_tables import compile_table, word_class
+from lethe_app.language_tables import compile_table, load_table, word_class
 from lethe_app.retrieval.query_terms import WORD, fold
 
 MIN_WORD_SHARE = 0.75
@@ -22,6 +22,9 @@ _RELATION = re.compile(rf"\b{word_class('RELATION')}\b", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"(?:['’]s|['’])$")
 _OWNED_RELATION = re.compile(rf"^\S+['’]s? (?:[\w-]+ ){{0,2}}?(?P<who>{word_class('RELATIVE')}|{word_class('ANIMAL')})\b")
 _NAMED_RELATION = re.compile(rf"(?:\b{word_class('RELATION')},?|\b(?:called|named)) (?P<name>[A-ZÀ-ÖØ-Þ][\w'’-]*)")
+_NAMED_THING = re.compile(
+    r"(?P<what>[\w-]+)(?: is| are| was)?(?: now)? (?:called|named) (?:the )?(?P<name>[A-ZÀ-ÖØ-Þ][\w'’-]*)"
+)
 
 
 def are_comparable(one: ExtractedFact, other: ExtractedFact) -> bool:
@@ -70,8 +73,7 @@ def is_same_attribute(one: ExtractedFact, other: ExtractedFact) -> bool:
         or compile_table(_TABLE, "renamed").search(max(one, other, key=lambda fact: fact.last_seen).fact)
     ):
         return True
-    names = [_NAMED_RELATION.search(fact.fact) for fact in (one, other)]
-    return not (names[0] and names[1] and fold(names[0]["name"]) != fold(names[1]["name"]))
+    return not _have_other_names(one, other)
 
 
 def contradicts(new: ExtractedFact, old: ExtractedFact) -> bool:
@@ -79,7 +81,7 @@ def contradicts(new: ExtractedFact, old: ExtractedFact) -> bool:
     negation.
     """
     if is_same_attribute(new, old):
-        return True
+        return not denies_other_value(new, old)
     if new.key != old.key or not is_same_subject(new, old):
         return False
     new_fingerprint, old_fingerprint = (
@@ -93,6 +95,14 @@ def contradicts(new: ExtractedFact, old: ExtractedFact) -> bool:
     if not (new_fingerprint.numbers and old_fingerprint.numbers and new_fingerprint.numbers != old_fingerprint.numbers):
         return False
     return compile_table(_TABLE, "counting_verbs").search(new.fact) is not None and not any(map(_is_dated, (new, old)))
+
+
+def denies_other_value(one: ExtractedFact, other: ExtractedFact) -> bool:
+    """Return whether exactly one of two facts is a denial, and of something else than the other states: “doesn't live in Leeds
+    any more” leaves “has moved to York” true. A denial without a value, as “doesn't work any more”, is one of all values.
+    """
+    values = sorted((_value_words(fact) for fact in (one, other)), key=len)
+    return _differ_in_negation(one.fact, other.fact) and 2 * len(values[0] & values[1]) <= len(values[0]) > 0
 
 
 def restates(new: ExtractedFact, old: ExtractedFact) -> bool:
@@ -113,13 +123,18 @@ def is_ended_by(old: ExtractedFact, ended_sentence: str, new: ExtractedFact) -> 
     """Return whether `ended_sentence`, a sentence about something that has ended and that accompanied the fact `new`, refers to
     the known fact.
     """
-    sentence = new.model_copy(update={"fact": ended_sentence, "key": old.key})
-    if not is_same_subject(old, sentence) or _differ_in_negation(old.fact, ended_sentence):
+    # Without the keys, one of which may name the relative: “Ines lives in Porto” under “ines home” is about the sister.
+    sentence, known = new.model_copy(update={"fact": ended_sentence, "key": ""}), old.model_copy(update={"key": ""})
+    if not is_same_subject(known, sentence) or _differ_in_negation(old.fact, ended_sentence):
+        return False
+    if _have_other_names(known, sentence):
         return False
     known_words, ended_words = _words_without_subject(old), _words_without_subject(sentence)
     shared = len(known_words & ended_words)
+    owned_words = ended_words - content_words(owned_relation(sentence))
     return shared > 0 and (
-        shared >= MIN_WORD_SHARE * len(known_words)
+        frozenset() < owned_words <= content_words(" ".join(_named_thing(old)))  # “has Rex” or “has a dog” of a dog called Rex
+        or shared >= MIN_WORD_SHARE * len(known_words)
         or (ended_words <= known_words and 2 <= len(ended_words) >= len(known_words) / 2)
     )
 
@@ -143,6 +158,8 @@ def states_change(new: ExtractedFact, old: ExtractedFact) -> bool:
         return False
     known_words, new_words = _words_without_subject(old), _words_without_subject(new)
     if any(content_words(match["number"]) <= known_words for match in compile_table(_TABLE, "ended_number").finditer(new.fact)):
+        return True
+    if compile_table(_TABLE, "renamed").search(new.fact) and _named_thing(new)[:1] == _named_thing(old)[:1] != ():
         return True
     if new.key or (old.key and old.kind is not FactKind.PLAN):
         return False
@@ -209,6 +226,25 @@ def _is_name(fact: ExtractedFact) -> bool:
 def _words_without_subject(fact: ExtractedFact) -> frozenset[str]:
     """Return the content words of a fact without the name of its subject."""
     return content_words(fact.fact) - content_words(" ".join(subject_words(fact)[:1]))
+
+
+def _value_words(fact: ExtractedFact) -> frozenset[str]:
+    """Return the words of a fact that tell the value of its attribute: without its subject, verb, dates and times."""
+    words = compute_fingerprint(compile_table(_TABLE, "temporal").sub("", fact.fact))
+    others = " ".join((*subject_words(fact), owned_relation(fact), fact.key, *load_table(_TABLE)["verbs_of_attributes"]))
+    return (words.words - content_words(others)) or words.numbers
+
+
+def _named_thing(fact: ExtractedFact) -> tuple[str, ...]:
+    """Return what a fact says is called by a name, and the name: boat and Heron of “has a boat called the Heron”."""
+    thing = _NAMED_THING.search(fact.fact)
+    return tuple(map(fold, thing.groups())) if thing else ()
+
+
+def _have_other_names(one: ExtractedFact, other: ExtractedFact) -> bool:
+    """Return whether two facts name different people or animals."""
+    names = {fold(match["name"]) for fact in (one, other) if (match := _NAMED_RELATION.search(fact.fact))}
+    return len(names) > 1
 
 
 def _is_dated(fact: ExtractedFact) -> bool:

@@ -79,6 +79,8 @@ class _SessionReading:
         self._plain, self._played = StatementCollection(speakers), StatementCollection(speakers)
         self._people: dict[tuple[str, bool], KnownPeople] = {}
         self._previous_messages: dict[str, own_words.UserMessage] = {}
+        self._ended: list[str] = []
+        """First-person clauses that the current message ends."""
         self._known_features = question_word_features(" ".join(speakers))
 
     @property
@@ -88,7 +90,7 @@ class _SessionReading:
 
     def read_message(self, index: int) -> None:
         """Read the message at an index."""
-        line, parts = self._lines[index], join_pieces(self._pieces[index])
+        line, parts, self._ended = self._lines[index], join_pieces(self._pieces[index]), []
         for statement in self._read_text(index, parts.plain, in_story=False):
             self._plain.add(statement)
         if parts.in_character:
@@ -156,6 +158,7 @@ class _SessionReading:
             clause = complete_clause(clause)
             if birthday := _BIRTHDAY.match(clause):
                 clause = f"my birthday is on {_spell_day(birthday, line)}"
+            self._ended += changes.find_ended_statements(clause)
             durability = find_durability(clause)
             if durability or (person and is_kept and is_understood_alone(clause)):
                 yield from _build_statements(clause, line, *sources, in_story=in_story, is_event=durability is Durability.EVENT)
@@ -187,6 +190,8 @@ class _SessionReading:
                 self._plain.remove(one)
             key = next((one.key for one in contained), "")
             ended = _find_changed_plan(plans, line.text, fact.text)
+            rewritten = (rewrite_in_third_person(end, line.name) or "" for end in self._ended)
+            ended += tuple(end for end in rewritten if content_words(end) & words - content_words(line.name))
             self._plain.add(replace(fact, key=key, ended_statements=ended))
         self._previous_messages[line.name] = message
 

@@ -92,6 +92,7 @@ def test_what_stands_side_by_side_shares_no_attribute(one: str, other: str):
         ("I moved from Leeds to York.", "Tom lives in Leeds."),
         ("I broke up with my girlfriend Lena.", "Tom's girlfriend is called Lena."),
         ("My daughter isn't nine any more, she turned ten.", "Tom's daughter is nine."),
+        ("My dog Rex died.", "Tom has a dog called Rex."),
     ],
 )
 def test_a_changed_mind_ends_what_was_said(said: str, ended: str):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+import pytest
+
 from lethe_app.composition.app_services import AppServices
 from tests.services.past_sessions import archive, hold
 
@@ -29,6 +31,10 @@ CHANGED = (
     "oh and i moved to Lisbon on monday",
     "Goodness!",
 )
+
+
+MOVED, DENIED = "I have moved to York.", "I don't live in Leeds any more."
+NEW_BOAT = "My sister has sold the Heron. Her boat is called Petrel now."
 
 
 async def archive_lines(services: AppServices, *lines: str, at: datetime) -> None:
@@ -78,3 +84,34 @@ async def test_what_is_told_first_but_archived_later_does_not_replace_what_holds
     held, _outdated = await known(services)
     assert "Tomas moved to Lisbon on 2 November 2026." in held
     assert "Tomas lives in Porto." not in held
+
+
+@pytest.mark.parametrize(
+    "lines", [(f"{MOVED} {DENIED}",), (f"{DENIED} {MOVED}",), (MOVED, "Oh.", DENIED), (DENIED, "Oh.", MOVED)]
+)
+async def test_what_somebody_denies_is_outdated_and_what_they_say_instead_is_not(services: AppServices, lines: tuple[str, ...]):
+    await archive_lines(services, "I live in Leeds, near the canal.", "Ah.", at=FIRST)
+    await archive_lines(services, *lines, "I see.", at=SECOND)
+
+    held, outdated = await known(services)
+
+    assert outdated == {"Tomas lives in Leeds, near the canal."}
+    assert "Tomas has moved to York." in held
+
+
+@pytest.mark.parametrize(
+    ("told", "ended", "then"),
+    [
+        ("My sister Ines sails a boat called the Heron.", "Tomas's sister Ines sails a boat called the Heron.", NEW_BOAT),
+        ("My sister Ines sails a boat called the Heron.", "Tomas's sister Ines sails a boat called the Heron.",
+         "My sister's boat is called Petrel now."),
+        ("I have a dog called Rex.", "Tomas has a dog called Rex.", "I have a cat called Misha. I don't have Rex any more."),
+        ("My son goes to Hill School.", "Tomas's son goes to Hill School.",
+         "My son goes to Park School now. He doesn't go to Hill School any more."),
+    ],
+)  # fmt: skip
+async def test_what_somebody_has_no_more_is_outdated(services: AppServices, told: str, ended: str, then: str):
+    await archive_lines(services, told, "Ah.", at=FIRST)
+    await archive_lines(services, then, "I see.", at=SECOND)
+
+    assert (await known(services))[1] == {ended}

@@ -104,6 +104,12 @@ UPDATES = [
     (Told("Tomas is a vegetarian."), Told("Tomas is not a vegetarian anymore.")),
     (Told("Tomas's son Leo is four."), Told("Tomas's son Leo is five.")),
     (Told("Tomas can't drive."), Told("Tomas can drive.")),
+    (Told("Tomas has a dog called Rex.", "dog name"), Told("Tomas hasn't Rex any more.", ends=("Tomas has Rex.",))),
+    (Told("Tomas has a dog called Rex.", "dog name"), Told("Tomas has no dog any more.", ends=("Tomas has a dog.",))),
+    (
+        Told("Tomas's sister Ines lives in Porto.", "ines home"),
+        Told("Tomas's sister left Porto.", "sister home", ends=("Tomas's sister lives in Porto.",)),
+    ),
     (Told("Tomas doesn't like olives."), Told("Tomas likes olives now.", ends=("Tomas doesn't like olives.",))),
 ]
 
@@ -141,6 +147,15 @@ BESIDE = [
     (Told("Tomas's son Leo is four."), Told("Tomas's son Max is five.")),
     (Told("Tomas has two cats."), Told("Tomas's sister has three cats.")),
     (Told("Tomas ran 5 kilometres."), Told("Tomas ran 10 kilometres.")),
+    (Told("Tomas has moved to York.", "home"), Told("Tomas doesn't live in Leeds any more.", "home")),
+    (Told("Tomas works for Bosch.", "employer"), Told("Tomas doesn't work for Siemens any more.", "employer")),
+    (Told("Tomas works for Bosch."), Told("Tomas doesn't work for Siemens any more.")),
+    (Told("Tomas eats fish.", "diet"), Told("Tomas is not vegan any more.", "diet")),
+    (Told("Tomas has a dog called Bruno.", "dog name"), Told("Tomas's dog died.", ends=("Tomas has a dog called Rex.",))),
+    (
+        Told("Tomas's sister Ana lives in Porto.", "ana home"),
+        Told("Tomas's sister Ines left Porto.", "ines home", ends=("Tomas's sister Ines lives in Porto.",)),
+    ),
     (Told("Tomas plays the cello in an old band with friends."), Told("Tomas sings.", ends=("Tomas plays.",))),
 ]
 
