@@ -24,6 +24,8 @@ MIN_COMMON_LETTERS = 4
 MAX_WORDS_BESIDE_NUMBER = 3
 """Content words that a sentence may have besides a bare number to say the same, as “Ben is 34 years old.”"""
 _TABLE = "forgetting"
+_QUOTED = re.compile(r"[\"“„«'‘][^\"“”„«»]+?(?:[\"”“»]|[,.!?]['’])[\s,]*\w")
+"""Beginning of a sentence that reports what somebody said."""
 _NAMED = re.compile(r"<([A-Z_]+)>")
 _FIRST_PERSON = re.compile(r"(?:i|we)\b", re.IGNORECASE)
 _SPEAKER = re.compile(r"\b(?:I|we)\b", re.IGNORECASE)
@@ -73,6 +75,11 @@ class ForgetRequest:
         keys = load_table(_TABLE, self.language).get("keys", {})
         return next((key for key in keys if _topic_pattern("keys", key, self.language).fullmatch(self.what)), "")
 
+    @property
+    def is_unclear(self) -> bool:
+        """Return whether the words may mean several facts: a subject, a single word, or what somebody does who is not named."""
+        return self.kind is ForgetKind.EVERYTHING or len(self._words(self.what)) == 1 or self._is_about_others(self.what)
+
     def is_said_by(self, text: str) -> bool:
         """Return whether a sentence says what is to be forgotten, or one of its clauses."""
         return any(self._is_said(each, text) for each in self._statements)
@@ -98,7 +105,8 @@ class ForgetRequest:
         wanted, said = self._words(what), self._words(text)
         if not wanted or wanted.isdisjoint(said):
             return False
-        if compute_fingerprint(what).is_negated != compute_fingerprint(text).is_negated:
+        is_mine = self._is_about_others(what) and compile_table(_TABLE, "speakers", self.language).match(text)
+        if is_mine or compute_fingerprint(what).is_negated != compute_fingerprint(text).is_negated:
             return False
         if _FIRST_PERSON.match(what):  # “I'm pregnant” is said neither by “My sister is pregnant” nor by “Ana is pregnant”
             relation = _relation_subject().match(text)
@@ -108,6 +116,9 @@ class ForgetRequest:
         if all(map(str.isdigit, wanted)) and len(said - wanted) > MAX_WORDS_BESIDE_NUMBER:
             return False  # a bare number says too little: “I'm 34”
         return wanted <= said if self.language == "en" else all(any(_is_same(a, b) for b in said) for a in wanted)
+
+    def _is_about_others(self, what: str) -> bool:
+        return bool(compile_table(_TABLE, "others", self.language).match(what))
 
     def _words(self, text: str) -> frozenset[str]:
         skipped = load_words("stop_words", self.language) if self.language != "en" else frozenset[str]()
@@ -128,7 +139,9 @@ def find_forget_request(sentence: str) -> ForgetRequest | None:
 
 
 def _may_ask(text: str, language: str) -> bool:
-    """Return whether a text is no question, or one that asks to do something."""
+    """Return whether a text is no quotation, no threat and no question, but for one that asks to do something."""
+    if _QUOTED.match(text) or compile_table(_TABLE, "threat", language).search(text):
+        return False
     return text[-1:] not in {"?", "？"} or bool(compile_table(_TABLE, "asking", language).search(text))
 
 

@@ -19,6 +19,7 @@ REQUESTS = {
         Please just forget that, okay? | Don't keep that in mind. | No need to remember that.
         Please don't store what I just said. | I'd prefer if you forgot that. | Strike that last part.
         Forget that if you can.
+        Erase it. | Strike it. | Remove it from your memory. | Can you delete it from the record?
         Remove that from your notes, please. | Wipe it from your memory. | Let's just forget that.
         Vergiss das. | Vergiss das bitte wieder. | Kannst du das bitte vergessen? | Lösch das aus deinem Gedächtnis.
         Merk dir das nicht.
@@ -45,7 +46,8 @@ REQUESTS = {
         Erase from your memory that I live in Berlin. | Let's pretend I never told you that I smoke.
         Forget that John and I broke up.
         Forget the fact that I work at Tesco. | Forget the bit about my sister. | Never store that I smoke.
-        Forget that the doctor found it.
+        Forget that the doctor found it. | Ignore the message about my sister. | Forget what I told you of my sister.
+        Please forget that I'm pregnant and I'll tell you more. | Kannst du bitte vergessen, wo ich wohne?
         Vergiss, dass ich in Krakau wohne. | Vergiss, was ich dir über meine Schwester erzählt habe.
         Merk dir nicht, dass ich rauche.
         Oublie que j'habite à Cracovie. | Olvida que vivo en Cracovia. | Dimentica che vivo a Cracovia.
@@ -87,6 +89,14 @@ NO_REQUESTS = """
     J'ai oublié que c'était lundi. | No olvides que vivo en Cracovia. | Non dimenticare che vivo a Cracovia.
     Vergeet dat boek.
     Não esqueças que moro em Cracóvia. | Vergeet niet dat ik in Krakau woon. | Nie zapomnij, że mieszkam w Krakowie.
+    Remove the things on the table. | Ignore the message on the door. | Ignore the stuff on the floor.
+    Ignore the thing with the wheels. | Delete the thing on the left. | Ignore what I wrote on the board.
+    Clear everything on the table. | Cancella quello che ho scritto sulla lavagna. | Borra lo que escribí sobre la pizarra.
+    Forget my birthday and I'll be sad. | Forget that I love you and you'll regret it.
+    Can you remove it? | Remove it. | Ignore it. | Delete it. | Could you erase it? | Don't keep it. | Lösch es. | Efface-le.
+    Ach, vergessen ob ich den Herd ausgemacht habe! | Vergessen wo mein Schlüssel ist. | Vergeten waar mijn sleutel is.
+    "Forget that," she said. | 'Forget that,' she said. | Forget the thing I told you on Monday.
+    “Forget that I live here”, said Ana.
     Не забудь, что я живу в Кракове. | 忘れないでね、私はクラクフに住んでいる。 | 别忘了我住在克拉科夫。
 """
 
@@ -112,6 +122,14 @@ def test_what_is_stated_besides_is_no_part_of_what_is_to_be_forgotten():
     request = find_forget_request("Forget that, I'm 34.")
     assert request is not None
     assert request.rest == "I'm 34."
+    for text, what in (
+        ("Vergiss, dass ich müde bin, und komm tanzen.", "ich müde bin"),
+        ("Vergeet dat ik moe ben, en kom dansen.", "ik moe ben"),
+        ("Forget that I'm tired and let's dance.", "I'm tired"),
+    ):
+        request = find_forget_request(text)
+        assert request is not None
+        assert request.what == what
 
 
 @pytest.mark.parametrize(
@@ -126,6 +144,8 @@ def test_what_is_stated_besides_is_no_part_of_what_is_to_be_forgotten():
         ("Forget that I was ever in prison.", "I was in prison.", "My brother was in prison."),
         ("Forget that I'm 34.", "I am 34 years old.", "I paid 34 euros for a train ticket to Leeds."),
         ("Forget that I smoke and work as a nurse.", "I work as a nurse.", "I work at a bank."),
+        ("Forget that he is married.", "Ben is married.", "I am married."),
+        ("Vergiss, dass er verheiratet ist.", "Ben ist verheiratet.", "Ich bin verheiratet."),
         ("Vergiss, dass ich in Krakau wohne.", "Ben wohnt in Krakau.", "Ben liebt Krakau."),
         ("Забудь, что я живу в Кракове.", "Я живу в Кракове.", "Я люблю Краков."),
         ("请忘记我住在克拉科夫。", "我住在克拉科夫。", "我喜欢咖啡。"),
