@@ -88,11 +88,13 @@ class Forgetting:
         for persona_id in personas:
             known = [*await self._fact_store.undeleted_facts_of(persona_id), *stated]
             chosen, vague = await asyncio.to_thread(_choose_facts, known, requests, parts, message.speaker_name)
-            if not chosen and not vague and requests[0].kind is ForgetKind.STATEMENT:
-                vague = await self._facts.find_similar(persona_id, requests[0].what)
             forgotten.candidates[persona_id] = [fact for fact in vague if not fact.superseded and fact not in stated]
             is_chosen_later = any(forgotten.candidates.values())
-            said = [one for one in requests if one.kind in SAID_ANYWHERE or (_has_lines(one) and not is_chosen_later)]
+            said = [one for one in requests if not (is_chosen_later and one.is_unclear)]
+            said = [one for one in said if one.kind in SAID_ANYWHERE or _has_lines(one)]
+            if not chosen and not vague and requests[0].kind is ForgetKind.STATEMENT:
+                similar = await self._facts.find_similar(persona_id, requests[0].what)
+                forgotten.candidates[persona_id] = [fact for fact in similar if not fact.superseded and fact not in stated]
             await self._forget(forgotten, persona_id, chosen, said)
         return forgotten
 
@@ -111,9 +113,12 @@ class Forgetting:
             await self._forget(forgotten, persona_id, [fact for fact in candidates if fact.guid in guids], said)
 
     async def undo(self, forgotten: MemoriesForgotten) -> None:
-        """Bring back all that was forgotten by a message."""
+        """Bring back all that was forgotten by a message and still exists."""
         sessions = await self._lines.restore(forgotten.request)
-        await self._facts.restore_facts([fact for facts in forgotten.facts.values() for fact in facts])
+        for persona_id, facts in forgotten.facts.items():  # but for those that were erased since
+            deleted = await self._fact_store.facts_of(persona_id, deleted=True)
+            left = {fact.guid for fact in (*deleted, *await self._fact_store.undeleted_facts_of(persona_id))}
+            await self._facts.restore_facts([fact for fact in facts if fact.guid in left])
         for persona_id, guids in forgotten.memories.items():
             await self._memory_cache.restore(persona_id, guids)
         for session_id, notes in forgotten.notes.items():
@@ -147,11 +152,8 @@ class Forgetting:
                 if parts := await asyncio.to_thread(_find_parts, text, requests, stated):
                     lines[message_id] = parts
         await self._withdraw(forgotten, lines)
-        memories = [
-            memory.guid
-            for memory in await self._memory_cache.memories_of(persona_id)
-            if memory.made_by and any(one.is_said_by(_as_speaker(memory.content, names)) for one in requests)
-        ]
+        made = {memory.guid: memory.content for memory in await self._memory_cache.memories_of(persona_id) if memory.made_by}
+        memories = await asyncio.to_thread(_find_memories, made, requests, names)
         await self._memory_cache.delete(persona_id, memories)
         if facts:
             await self._facts.forget_facts(persona_id, facts)
@@ -235,8 +237,8 @@ def _choose_facts(
         if request.kind is ForgetKind.EVERYTHING:
             topic = [fact for fact in known if request.is_about_user or fact.kind is request.fact_kind]
             vague |= {fact.guid: fact for fact in (*found, *topic)}
-        elif len(content_words(request.what)) == 1 and len({fact.kind for fact in found}) > 1:
-            vague |= {fact.guid: fact for fact in found}  # one word says too little of what is meant
+        elif request.is_unclear and len({fact.fact for fact in found if not fact.superseded}) > 1:
+            vague |= {fact.guid: fact for fact in found}
         else:
             chosen |= {fact.guid: fact for fact in found}
     return list(chosen.values()), [fact for guid, fact in vague.items() if guid not in chosen]
@@ -248,6 +250,11 @@ def _as_speaker(text: str, names: Iterable[str]) -> str:
         return " ".join(filter(None, quotation.groups()))
     name = next((name for name in names if name and text.startswith(f"{name} ")), "")
     return f"I{text.removeprefix(name)}" if name else text
+
+
+def _find_memories(texts: Mapping[UUID, str], requests: Sequence[ForgetRequest], names: Collection[str]) -> list[UUID]:
+    """Return the memories that say what is to be forgotten."""
+    return [guid for guid, text in texts.items() if any(one.is_said_by(_as_speaker(text, names)) for one in requests)]
 
 
 def _is_stated(fact: ExtractedFact, parts: Iterable[str]) -> bool:

@@ -58,7 +58,8 @@ class WithdrawnLines(Store):
             trash.erase_memories(connection, [str(guid) for guid in memories])
             message_erasure.erase_traces(connection, [str(message.id) for message in found])
             for message in found:
-                texts = [remove(alternative.content, message.withdrawn) for alternative in message.alternatives]
+                digests = [digest for digest, by in message.withdrawn.items() if by == request]
+                texts = [remove(alternative.content, digests) for alternative in message.alternatives]
                 for position, (text, alternative) in enumerate(zip(texts, message.alternatives, strict=True)):
                     changed = alternative.model_copy(update={"content": text, "thinking": ""})
                     messages.replace_alternative(connection, str(message.id), position, changed)

@@ -301,3 +301,31 @@ async def test_an_attribute_is_forgotten_by_its_name(services: AppServices, sess
     await archive(services, session)
     assert "34" not in " ".join(await known(services))
     assert "Aleks" in await told(services)
+
+
+async def test_what_he_does_is_not_what_the_user_does(services: AppServices, session: ChatSession):
+    facts = [ExtractedFact(fact=f"{name} is married.", subject="Tomas") for name in ("Tomas", "Ben")]
+    await services.fact_store.save_facts(MIRA, *facts)
+    forgotten = await request(services, session, "Forget that he is married.")
+    assert [fact.fact for fact in forgotten.facts[MIRA]] == ["Ben is married."]
+
+
+async def test_of_several_facts_that_one_word_may_mean_the_user_chooses(services: AppServices, session: ChatSession):
+    facts = [ExtractedFact(fact=f"{name} is married.", subject="Tomas") for name in ("Ana", "Ben")]
+    await services.fact_store.save_facts(MIRA, *facts)
+    forgotten = await request(services, session, "Forget that she is married.")
+    assert not forgotten.facts[MIRA]
+    assert {fact.fact for fact in forgotten.candidates[MIRA]} == {"Ana is married.", "Ben is married."}
+
+
+async def test_erasing_and_undoing_one_request_leaves_the_other(services: AppServices, session: ChatSession):
+    await say(services, session, "I am pregnant. I work as a carpenter.")
+    first = await request(services, session, "Forget that I'm pregnant.")
+    second = await request(services, session, "Forget that I work as a carpenter.")
+    await services.forgetting.erase(first)
+    assert WORK in [message.content for message in await services.sessions.page(session.guid, 0, 9)]
+    await services.forgetting.undo(second)
+    assert "Tomas works as a carpenter." in await known(services)
+    await services.forgetting.erase(second)
+    await services.forgetting.undo(second)
+    assert await known(services) == ["Tomas lives in Kraków."]
