@@ -24,8 +24,8 @@ MIN_COMMON_LETTERS = 4
 MAX_WORDS_BESIDE_NUMBER = 3
 """Content words that a sentence may have besides a bare number to say the same, as “Ben is 34 years old.”"""
 _TABLE = "forgetting"
+# The beginning of a sentence that reports what somebody said.
 _QUOTED = re.compile(r"[\"“„«'‘][^\"“”„«»]+?(?:[\"”“»]|[,.!?]['’])[\s,]*\w")
-"""Beginning of a sentence that reports what somebody said."""
 _NAMED = re.compile(r"<([A-Z_]+)>")
 _FIRST_PERSON = re.compile(r"(?:i|we)\b", re.IGNORECASE)
 _SPEAKER = re.compile(r"\b(?:I|we)\b", re.IGNORECASE)
@@ -78,7 +78,8 @@ class ForgetRequest:
     @property
     def is_unclear(self) -> bool:
         """Return whether the words may mean several facts: a subject, a single word, or what somebody does who is not named."""
-        return self.kind is ForgetKind.EVERYTHING or len(self._words(self.what)) == 1 or self._is_about_others(self.what)
+        is_about_others = compile_table(_TABLE, "others", self.language).match(self.what) is not None
+        return self.kind is ForgetKind.EVERYTHING or is_about_others or len(self._words(self.what)) == 1
 
     def is_said_by(self, text: str) -> bool:
         """Return whether a sentence says what is to be forgotten, or one of its clauses."""
@@ -105,8 +106,10 @@ class ForgetRequest:
         wanted, said = self._words(what), self._words(text)
         if not wanted or wanted.isdisjoint(said):
             return False
-        is_mine = self._is_about_others(what) and compile_table(_TABLE, "speakers", self.language).match(text)
-        if is_mine or compute_fingerprint(what).is_negated != compute_fingerprint(text).is_negated:
+        who, speaker = compile_table(_TABLE, "others", self.language), compile_table(_TABLE, "speakers", self.language)
+        if (who.match(what) and speaker.match(text)) or compute_fingerprint(what).is_negated != compute_fingerprint(
+            text
+        ).is_negated:
             return False
         if _FIRST_PERSON.match(what):  # “I'm pregnant” is said neither by “My sister is pregnant” nor by “Ana is pregnant”
             relation = _relation_subject().match(text)
@@ -116,9 +119,6 @@ class ForgetRequest:
         if all(map(str.isdigit, wanted)) and len(said - wanted) > MAX_WORDS_BESIDE_NUMBER:
             return False  # a bare number says too little: “I'm 34”
         return wanted <= said if self.language == "en" else all(any(_is_same(a, b) for b in said) for a in wanted)
-
-    def _is_about_others(self, what: str) -> bool:
-        return bool(compile_table(_TABLE, "others", self.language).match(what))
 
     def _words(self, text: str) -> frozenset[str]:
         skipped = load_words("stop_words", self.language) if self.language != "en" else frozenset[str]()
@@ -140,9 +140,8 @@ def find_forget_request(sentence: str) -> ForgetRequest | None:
 
 def _may_ask(text: str, language: str) -> bool:
     """Return whether a text is no quotation, no threat and no question, but for one that asks to do something."""
-    if _QUOTED.match(text) or compile_table(_TABLE, "threat", language).search(text):
-        return False
-    return text[-1:] not in {"?", "？"} or bool(compile_table(_TABLE, "asking", language).search(text))
+    is_refused = _QUOTED.match(text) or compile_table(_TABLE, "threat", language).search(text)
+    return not is_refused and (text[-1:] not in {"?", "？"} or bool(compile_table(_TABLE, "asking", language).search(text)))
 
 
 def _build_request(kind: ForgetKind, language: str, groups: Mapping[str, str | None]) -> ForgetRequest:

@@ -90,8 +90,8 @@ class Forgetting:
             chosen, vague = await asyncio.to_thread(_choose_facts, known, requests, parts, message.speaker_name)
             forgotten.candidates[persona_id] = [fact for fact in vague if not fact.superseded and fact not in stated]
             is_chosen_later = any(forgotten.candidates.values())
-            said = [one for one in requests if not (is_chosen_later and one.is_unclear)]
-            said = [one for one in said if one.kind in SAID_ANYWHERE or _has_lines(one)]
+            asked = requests if not is_chosen_later else [one for one in requests if not one.is_unclear]
+            said = [one for one in asked if one.kind in SAID_ANYWHERE or _has_lines(one)]
             if not chosen and not vague and requests[0].kind is ForgetKind.STATEMENT:
                 similar = await self._facts.find_similar(persona_id, requests[0].what)
                 forgotten.candidates[persona_id] = [fact for fact in similar if not fact.superseded and fact not in stated]
@@ -152,8 +152,10 @@ class Forgetting:
                 if parts := await asyncio.to_thread(_find_parts, text, requests, stated):
                     lines[message_id] = parts
         await self._withdraw(forgotten, lines)
-        made = {memory.guid: memory.content for memory in await self._memory_cache.memories_of(persona_id) if memory.made_by}
-        memories = await asyncio.to_thread(_find_memories, made, requests, names)
+        made = [memory for memory in await self._memory_cache.memories_of(persona_id) if memory.made_by]
+        memories = await asyncio.to_thread(
+            lambda: [one.guid for one in made if any(each.is_said_by(_as_speaker(one.content, names)) for each in requests)]
+        )
         await self._memory_cache.delete(persona_id, memories)
         if facts:
             await self._facts.forget_facts(persona_id, facts)
@@ -250,11 +252,6 @@ def _as_speaker(text: str, names: Iterable[str]) -> str:
         return " ".join(filter(None, quotation.groups()))
     name = next((name for name in names if name and text.startswith(f"{name} ")), "")
     return f"I{text.removeprefix(name)}" if name else text
-
-
-def _find_memories(texts: Mapping[UUID, str], requests: Sequence[ForgetRequest], names: Collection[str]) -> list[UUID]:
-    """Return the memories that say what is to be forgotten."""
-    return [guid for guid, text in texts.items() if any(one.is_said_by(_as_speaker(text, names)) for one in requests)]
 
 
 def _is_stated(fact: ExtractedFact, parts: Iterable[str]) -> bool:
