@@ -178,6 +178,8 @@ async def ask_to_forget(home: Home) -> None:
     session = await services.sessions.new(MIRA)
     outcome = await say(services, session, f"Please forget what I told you about {CANARY}.")
     forgotten = next(event for event in outcome.events if isinstance(event, MemoriesForgotten))
+    candidates = [fact.guid for facts in forgotten.candidates.values() for fact in facts]
+    await services.forgetting.forget_chosen(forgotten, candidates)
     await services.forgetting.erase(forgotten)
 
 
@@ -351,7 +353,8 @@ async def measure_way(name: str) -> tuple[set[str], set[str], list[str], list[st
         valid = [fact.fact for fact in facts if not fact.superseded]
         await empty_trash(home.services)
         after = await asyncio.to_thread(find_places, home)
-    expected = OLDER if name not in ("retention", "persona", "persona's memories", "everything", *ALONE) else ()
+    # Older conversations go as well, or with a fact what it only extends is forgotten.
+    expected = OLDER if name not in ("retention", "persona", "persona's memories", "everything", "asked to forget", *ALONE) else ()
     lost = [word for word in expected if not any(word in fact for fact in valid)]
     return before, after, [fact for fact in valid if canary in fact.lower()], lost
 
