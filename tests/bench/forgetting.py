@@ -354,7 +354,8 @@ async def measure_way(name: str) -> tuple[set[str], set[str], list[str], list[st
         await empty_trash(home.services)
         after = await asyncio.to_thread(find_places, home)
     # Older conversations go as well, or with a fact what it only extends is forgotten.
-    expected = OLDER if name not in ("retention", "persona", "persona's memories", "everything", "asked to forget", *ALONE) else ()
+    without_older = ("retention", "persona", "persona's memories", "everything", "asked to forget", *ALONE)
+    expected = () if name in without_older else OLDER
     lost = [word for word in expected if not any(word in fact for fact in valid)]
     return before, after, [fact for fact in valid if canary in fact.lower()], lost
 
