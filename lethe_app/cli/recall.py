@@ -53,7 +53,7 @@ def _format_recalled(recalled_memory: RecalledMemory) -> str:
     title = recalled_memory.title or "a fact"
     lines = [f"{MARKS.get(recalled_memory.way.value, '◆')} {title}{world} ({recalled_memory.way.value}{likelihood})"]
     lines += [f"  because {reason_in_english(reason)}" for reason in recalled_memory.because]
-    lines += [f"  from “{lead.text}”" for lead in recalled_memory.leads]
+    lines += [f"  from “{text}”" for text in dict.fromkeys(lead.text for lead in recalled_memory.leads)]
     text = textwrap.shorten(" ".join(recalled_memory.text.split()), 4 * WIDTH, placeholder=" …")
     return "\n".join([*lines, textwrap.indent(textwrap.fill(text, WIDTH - 4), "    ")])
 

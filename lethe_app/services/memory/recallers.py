@@ -266,8 +266,6 @@ def _load_active_spans(context: RecallContext) -> dict[UUID, tuple[int, int]]:
 CONTEXT_SHARE = 0.1
 """Maximum share of the context for passages of documents; recalled memories as a whole may take a fifth."""
 CHARACTERS_PER_TOKEN = 4
-SESSION_SIGNALS = ("about", "summary")
-"""Ranking signals about facts and summaries, which a document has not."""
 
 
 class DocumentRecaller:
@@ -293,14 +291,15 @@ def to_recollection(hit: DocumentHit, quoter: UntrustedTextQuoter) -> RecalledMe
     """Return a passage as it goes into the prompt: quoted, with its document and page, so that the reply can name them."""
     chunk, lead = hit.chunk, next(iter(hit.ranked.leads), None)
     words, cosine = (list(lead.words), round(lead.cosine, 4)) if lead is not None else ([], 0.0)
+    leads = [RecallLead(kind=PassageKind.DOCUMENT.value, text=chunk.text, origin=chunk.id, words=words, cosine=cosine)]
     return RecalledMemory(
         memory=chunk.id,
         category=MemoryType.FILE,
         title=chunk.location,
         text=quoter.quote_document(chunk.location, chunk.text),
         way=RecallWay.MEANING,
-        because=[one for one in reasons_of(hit.ranked) if one.values.get("signal") not in SESSION_SIGNALS],
-        leads=[RecallLead(kind=PassageKind.DOCUMENT.value, text=chunk.text, origin=chunk.id, words=words, cosine=cosine)],
+        because=reasons_of(hit.ranked, leads),
+        leads=leads,
         score=hit.ranked.score,
         likelihood=hit.ranked.likelihood,
         position_index=DEPTH,

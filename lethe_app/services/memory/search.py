@@ -40,6 +40,11 @@ from lethe_app.storage.memory.facts import FactStore
 DEPTH = 3
 """Depth at which sessions are inserted into the prompt, in messages from the newest one."""
 MAX_REASONS = 4
+_KINDS_OF_SIGNALS = {
+    "about": frozenset({PassageKind.FACT}),
+    "summary": frozenset({PassageKind.SUMMARY, PassageKind.SENTENCE}),
+}
+"""Kinds of passages of which one must have led to a memory for the reason of a signal to be true."""
 """Maximum number of ranking signals that are given as reasons."""
 MAX_SUMMARY_CHARACTERS = 700
 """Characters of a session's summary next to the lines that led to it."""
@@ -144,7 +149,8 @@ class MemorySearch:
         self, context: RecallContext, hit: RankedSource, texts: Mapping[int, Passage]
     ) -> RecalledMemory | None:
         """Return the recollection of a hit; None if its source is deleted or may not be recalled."""
-        leads, because = await self._add_successors(leads_of(hit, texts)), reasons_of(hit)
+        found = leads_of(hit, texts)
+        leads, because = await self._add_successors(found), reasons_of(hit, found)
         evidence = {"leads": leads, "score": hit.score, "likelihood": hit.likelihood}
         if (memory := context.memories.by_guid.get(hit.source)) is not None:
             silent_types = () if context.is_search else self.preferences.current.silent_types
@@ -391,14 +397,19 @@ def leads_of(hit: RankedSource, texts: Mapping[int, Passage]) -> list[RecallLead
     ]
 
 
-def reasons_of(hit: RankedSource) -> list[Reason]:
-    """Return the reasons of a hit, strongest first."""
+def reasons_of(hit: RankedSource, leads: Sequence[RecallLead]) -> list[Reason]:
+    """Return the reasons of a hit: the words of the message in its `leads`, then the signals that these confirm, strongest
+    first.
+    """
+    kinds = {lead.kind for lead in leads}
     reasons = [
         Reason(kind=ReasonKind.SIGNAL, values={"signal": reason.name}, value=round(reason.value, 4))
-        for reason in hit.reasons[:MAX_REASONS]
-    ]
-    if not reasons and (shared := list(dict.fromkeys(word for lead in hit.leads for word in lead.words))):
-        reasons = [Reason(kind=ReasonKind.SHARED_WORDS, values={"words": ", ".join(shared), "count": len(shared)})]
+        for reason in hit.reasons
+        if not kinds.isdisjoint(_KINDS_OF_SIGNALS.get(reason.name, kinds))
+    ][:MAX_REASONS]
+    if shared := list(dict.fromkeys(word for lead in leads for word in lead.words)):
+        words = Reason(kind=ReasonKind.SHARED_WORDS, values={"words": ", ".join(shared), "count": len(shared)})
+        reasons = [words, *reasons]
     return [Reason(kind=ReasonKind.TIME, values={"words": hit.time_words}), *reasons] if hit.time_words else reasons
 
 

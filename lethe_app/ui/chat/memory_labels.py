@@ -117,7 +117,8 @@ def explain_recall(memory: ReplyMemory, user_message: str, persona_name: str) ->
 
 def _explain_semantic_recall(memory: ReplyMemory, user_message: str, persona_name: str) -> str:
     lead = memory.recollection.leads[0] if memory.recollection.leads else None
-    quoted_words = join_with_and([f"“{word}”" for word in find_matching_words(lead.words if lead else (), user_message)])
+    shared_words = [word for each in memory.recollection.leads for word in each.words]
+    quoted_words = join_with_and([f"“{word}”" for word in find_matching_words(shared_words, user_message)])
     line = quote_line(lead.text) if lead else ""
     if memory.kind is SourceKind.FACT:
         template = (

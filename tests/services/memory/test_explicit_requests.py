@@ -16,7 +16,7 @@ from lethe_app.retrieval.relevance_gate import BY_MEANING, BY_WORDS
 from lethe_app.services.memory.search import without_forgotten
 from tests.brain.recall.test_explicit_requests import ASKED, KNOWN, SILENT
 from tests.retrieval.conftest import embed
-from tests.services.turns import MIRA, before_now, spoke
+from tests.services.turns import MIRA, add_memory, before_now, spoke
 
 MIN_SURE = min(gate.question_limits.others for gate in (BY_MEANING, BY_WORDS))
 
@@ -119,3 +119,14 @@ def test_what_became_outdated_and_what_took_its_place_can_both_be_forgotten():
 
     assert without_old.text.splitlines() == lines[:2]
     assert without_new.text.splitlines() == [lines[0], lines[2]]
+
+
+async def test_reasons_name_the_words_that_occur_and_nothing_that_does_not_exist(services: AppServices):
+    services.memory_index.set_embedder(embed, "words")
+    await add_memory(services, "The spare key lies under the blue pot.")
+    await services.indexing.index_changes()
+
+    (found,) = (await services.memory_lookup.preview_recall(MIRA, "Where is the spare key?")).recalled
+
+    assert found.because[0].values == {"words": "spare, key", "count": 2}
+    assert not {"about", "summary"} & {reason.values.get("signal") for reason in found.because}
