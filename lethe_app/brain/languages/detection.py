@@ -20,6 +20,8 @@ MIN_SCRIPT_LETTERS = 4
 """The same in letters, for scripts in which words are not separated or that few languages share."""
 MIN_PROBABILITY = 0.85
 """Probability of a language, as py3langid estimates it, from which it is taken for certain."""
+MIN_AGREED_PROBABILITY = 0.7
+"""The same where frequent words speak for that language as well."""
 MIN_FUNCTION_WORDS = 0.3
 """Share of function words from which a text is in a language without asking the model."""
 MIN_GUESSED_WORDS = 0.2
@@ -100,7 +102,7 @@ def _count_function_words(words: list[str]) -> dict[str, int]:
 def _detect_by_model(text: str) -> str:
     """Return the language that py3langid finds in the text; sentences in different languages make it uncertain."""
     language, probability = identifier.identify(text)
-    if probability < MIN_PROBABILITY:
+    if probability < (MIN_AGREED_PROBABILITY if language == guess_language(text) else MIN_PROBABILITY):
         return ""
     sentences = [sentence for sentence in split_sentences(text) if _is_long_enough(sentence)]
     for sentence in sentences if len(sentences) > 1 else ():

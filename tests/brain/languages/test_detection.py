@@ -13,6 +13,7 @@ from lethe_app.brain.languages.requests import find_requested_language
     [
         ("The galley was on fire again.", "en"),
         ("I am allergic to peanuts.", "en"),
+        ("Hello Vera, I am allergic to peanuts.", "en"),
         ("Das ist doch gar nicht wahr, oder?", "de"),
         ("Je suis fatigué ce soir", "fr"),
         ("Me gusta mucho el mar y los barcos", "es"),
