@@ -171,7 +171,14 @@ async def test_it_is_told_by_topic_on_request(tmp_path: Path, script: Path):
     async with asked(tmp_path / "home", script) as (_scene, page):
         QTest.mouseClick(page.by_topic_chip, Qt.MouseButton.LeftButton)
 
-        assert texts(page) == ["Pinned", "Tomas is allergic.", "Work", "Tomas is a carpenter.", "Likes", "Tomas keeps bees."]
+        assert texts(page) == [
+            "Pinned",
+            "Tomas is allergic.",
+            "Work",
+            "Tomas is a carpenter.",
+            "Likes and habits",
+            "Tomas keeps bees.",
+        ]
         QTest.mouseClick(page.include_others_chip, Qt.MouseButton.LeftButton)
         assert texts(page)[-2:] == ["Other", "Ines lives in Porto."]
 

@@ -24,7 +24,7 @@ def format_kind(kind: FactKind) -> str:
         FactKind.HEALTH: tr("FactKind", "Health"),
         FactKind.HOME: tr("FactKind", "Home"),
         FactKind.WORK: tr("FactKind", "Work"),
-        FactKind.TASTE: tr("FactKind", "Likes"),
+        FactKind.TASTE: tr("FactKind", "Likes and habits"),
         FactKind.EVENT: tr("FactKind", "Events"),
         FactKind.PLAN: tr("FactKind", "Plans"),
         FactKind.OTHER: tr("FactKind", "Other"),
