@@ -84,13 +84,13 @@ def is_faithful(texts: Sequence[str], content: str, names: Collection[str]) -> b
     return (
         all(is_grounded(text, clauses, names) for text in texts)
         and all(is_grounded(clause, texts, names) for clause in clauses)
-        and not find_invented_words(f". {content}", list(texts))
+        and not find_invented_words(content, list(texts))
         and not find_invented_words(" ".join(texts), [content])
     )
 
 
 def _split_topic(topic: str) -> list[str]:
-    """Return the names in a topic of several words, or else the topic without the words before its last two."""
+    """Return the capitalised words of a topic, or its last two words if it has none."""
     words = [word.removesuffix("'s").removesuffix("’s") for word in topic.split()]
     named = [word for word in words if word[:1].isupper()]
     return named or [" ".join(words[-2:])]

@@ -18,6 +18,7 @@ from lethe_app.retrieval.query_terms import SPACELESS, STOP_WORDS, fold
 
 _NAME = re.compile(r"\b[A-ZÀ-ÖØ-Þ][\w'’]*[^\W_]")
 _POSSESSIVE = re.compile(r"'s?\b|'|s\b(?= \w)|の")
+"""Mark of a possessive: 's or ' in English, -s before another word in German, の in Japanese."""
 
 
 class SupportLevel(IntEnum):
@@ -72,7 +73,7 @@ class LocatedClaim:
         return self.text_around(len(self.lines), len(self.lines))
 
     def text_around(self, before: int, after: int) -> str:
-        """Return the text of the quotation's message and of so many around it, with straight apostrophes."""
+        """Return the text of the quotation's message, `before` messages above it and `after` below, apostrophes straight."""
         index = self.quotation.message_index
         nearby = self.parts[max(0, index - before) : index + after + 1]
         return "\n".join(f"{part.plain}\n{part.in_character}".strip() for part in nearby).replace("’", "'")

@@ -43,7 +43,7 @@ def is_loaded() -> bool:
 
 @lru_cache(maxsize=1)
 def _load_identifier() -> LanguageIdentifier:
-    """Load the model, in a second, and drop the probabilities of all other languages, which are half of it."""
+    """Load the model, which takes a second, without the probabilities of other languages, which are half of its memory."""
     from py3langid import langid, modelio  # noqa: PLC0415 - rarely needed
 
     path = Path(langid.MODEL_DIR) / langid.MODEL_FILE

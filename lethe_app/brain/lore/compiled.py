@@ -35,8 +35,9 @@ class CompiledEntry:
     secondary: tuple[int, ...]
     decorators: EntryDecorators
     required: tuple[tuple[int, ...], ...] = ()
-    """Numbers of the keywords of its decorators; of each list at least one must match, and of `excluded` none."""
+    """Numbers of the keywords that its decorators require; of each list at least one must match."""
     excluded: tuple[int, ...] = ()
+    """Numbers of the keywords that its decorators exclude; none of them may match."""
 
     @property
     def scan_depth(self) -> int:

@@ -17,7 +17,7 @@ class NearestMatch(NamedTuple):
     """Nearest occurrence of a keyword."""
 
     distance: int
-    """0 is the text being sent, 1 the newest message before it; see `in_entry`."""
+    """0 is the text being sent, 1 the newest message before it; `_ENTRY_TEXT_DISTANCE` for a match in an entry's text."""
     source: int = -1
     """Index of the entry whose text contains it; -1 for a message."""
 
@@ -34,10 +34,10 @@ class ScannedText:
         self._lines = window.lines(lore.max_scan_depth)
         self._message_matches: dict[int, NearestMatch] = {}
         self._entry_matches: dict[int, NearestMatch] = {}
-        # By id(world): a World is a mutable pydantic model and not hashable.
+        # By id(world): pydantic gives a World no hash; `lore` keeps it alive.
         self._depths: dict[int, int] = {}
         found = lore.keyword_matcher.find([line.text for line in self._lines])
-        for distance, keys in enumerate(found):
+        for distance, keys in enumerate(found):  # newest first, so that the nearest occurrence is kept
             for key in keys:
                 self._message_matches.setdefault(key, NearestMatch(distance))
 
@@ -66,7 +66,7 @@ class ScannedText:
         return new
 
     def extend_depth(self, world: World, depth: int) -> set[int]:
-        """Extend the scan depth of a world to `depth`; return the keywords whose newest occurrence is at that depth."""
+        """Extend a world's scan depth by one message, to `depth`; return the keywords whose newest occurrence is there."""
         self._depths[id(world)] = depth
         return {key for key, match in self._message_matches.items() if match.distance == depth}
 

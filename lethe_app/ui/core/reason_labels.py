@@ -1,5 +1,5 @@
 """Translated reasons: why memories were recalled or blocked, why tokens were evaluated again, and what was cut from the
-prompt.
+prompt. The words of recall and blocking are those of `services/memory/reason_words`.
 """
 
 from __future__ import annotations
