@@ -107,9 +107,9 @@ LONG_PATTERNS = 4
 LONG_WORD_LISTS = 24
 """How many are left over of patterns and of word lists that are longer; the numbers may only fall."""
 BUDGET: dict[str, tuple[int, int, int]] = {
-    "ui": (28231, 3350, 384),
-    "services": (15363, 1620, 287),
-    "brain": (8770, 896, 152),
+    "ui": (28232, 3350, 384),
+    "services": (15367, 1620, 287),
+    "brain": (8774, 896, 152),
     "storage": (5304, 603, 63),
     "llm": (3687, 412, 70),
     "interchange": (2630, 251, 16),
