@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from functools import cache, cached_property, partial
+from functools import cache, cached_property, partial, reduce
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -91,11 +91,13 @@ def alternatives(entries: Iterable[str]) -> str:
 
 @cache
 def compile_table(table: str, key: str, language: str = "en") -> re.Pattern[str]:
-    """Return the entries under a key of a table as one pattern, ignoring case. It finds whole words, unless the table says
-    `whole_words = false`, as in a script without spaces. A key that is missing matches nothing.
+    """Return the entries under a key of a table, such as “subject” or “kinds.work”, as one pattern, ignoring case. It finds
+    whole words, unless the table says `whole_words = false`, as in a script without spaces. A key that is missing matches
+    nothing.
     """
     start, end = (r"(?<!\w)", r"(?!\w)") if load_table(table, language).get("whole_words", True) else ("", "")
-    return re.compile(f"{start}(?:{alternatives(load_table(table, language).get(key) or ['(?!)'])}){end}", re.IGNORECASE)
+    entries: Any = reduce(lambda found, part: found.get(part, {}), key.split("."), load_table(table, language))
+    return re.compile(f"{start}(?:{alternatives(entries or ['(?!)'])}){end}", re.IGNORECASE)
 
 
 @cache

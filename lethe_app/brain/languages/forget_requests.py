@@ -12,7 +12,7 @@ from lethe_app.brain.text.clauses import extract_clauses
 from lethe_app.brain.text.fingerprint import compute_fingerprint, content_words
 from lethe_app.brain.text.sentences import normalized_words
 from lethe_app.domain.facts import FactKind
-from lethe_app.language_tables import alternatives, compile_table, languages_with, load_table, load_words, word_class
+from lethe_app.language_tables import alternatives, compile_table, languages_with, load_table, load_words, table_pattern
 from lethe_app.retrieval.query_terms import SPACELESS, fold
 
 MAX_LENGTH = 400
@@ -27,13 +27,7 @@ _TABLE = "forgetting"
 # The beginning of a sentence that reports what somebody said.
 _QUOTED = re.compile(r"[\"“„«'‘][^\"“”„«»]+?(?:[\"”“»]|[,.!?]['’])[\s,]*\w")
 _NAMED = re.compile(r"<([A-Z_]+)>")
-_FIRST_PERSON = re.compile(r"(?:i|we)\b", re.IGNORECASE)
 _SPEAKER = re.compile(r"\b(?:I|we)\b", re.IGNORECASE)
-_OTHER_PERSON = re.compile(
-    r"(?:(?:and|but|so|also|well),? )*(?:(?i:he|she|they)|(?!I\b|We\b|You\b)[A-Z]\w+)"
-    r" (?:is|was|has|had|does|did|will|would|\w+(?:s|ed))\b"
-)
-"""Beginning of a sentence about somebody else."""
 
 
 class ForgetKind(Enum):
@@ -61,19 +55,20 @@ class ForgetRequest:
     @property
     def is_about_user(self) -> bool:
         """Return whether all about the user is to be forgotten."""
-        return not self.what or bool(_topic_pattern("subjects", "user", self.language).fullmatch(self.what))
+        return not self.what or bool(compile_table(_TABLE, "subjects.user", self.language).fullmatch(self.what))
 
     @property
     def fact_kind(self) -> FactKind | None:
         """Return the kind of facts that the subject means, such as work for “my job”."""
         kinds = load_table(_TABLE, self.language).get("kinds", {})
-        return next((FactKind(kind) for kind in kinds if _topic_pattern("kinds", kind, self.language).search(self.what)), None)
+        named = (kind for kind in kinds if compile_table(_TABLE, f"kinds.{kind}", self.language).search(self.what))
+        return next(map(FactKind, named), None)
 
     @property
     def key(self) -> str:
         """Return the attribute of a fact that the words name, such as “age” for “how old I am”; empty if none."""
         keys = load_table(_TABLE, self.language).get("keys", {})
-        return next((key for key in keys if _topic_pattern("keys", key, self.language).fullmatch(self.what)), "")
+        return next((key for key in keys if compile_table(_TABLE, f"keys.{key}", self.language).fullmatch(self.what)), "")
 
     @property
     def is_unclear(self) -> bool:
@@ -107,13 +102,12 @@ class ForgetRequest:
         if not wanted or wanted.isdisjoint(said):
             return False
         who, speaker = compile_table(_TABLE, "others", self.language), compile_table(_TABLE, "speakers", self.language)
-        if (who.match(what) and speaker.match(text)) or compute_fingerprint(what).is_negated != compute_fingerprint(
-            text
-        ).is_negated:
+        is_denied = compute_fingerprint(what).is_negated != compute_fingerprint(text).is_negated
+        if is_denied or (who.match(what) and speaker.match(text)):
             return False
-        if _FIRST_PERSON.match(what):  # “I'm pregnant” is said neither by “My sister is pregnant” nor by “Ana is pregnant”
-            relation = _relation_subject().match(text)
-            is_others = _OTHER_PERSON.match(text) and not _SPEAKER.search(text)
+        if _SPEAKER.match(what):  # “I'm pregnant” is said neither by “My sister is pregnant” nor by “Ana is pregnant”
+            relation = table_pattern(_TABLE, "about_relation").match(text)
+            is_others = table_pattern(_TABLE, "about_other", flags=0).match(text) and not _SPEAKER.search(text)
             if is_others or (relation and fold(relation["who"]) not in fold(what)):
                 return False
         if all(map(str.isdigit, wanted)) and len(said - wanted) > MAX_WORDS_BESIDE_NUMBER:
@@ -181,19 +175,6 @@ def _expand(entry: str, table: Mapping[str, str]) -> str:
     """Return a pattern with those that it names, in which what is to be forgotten leaves its end to the closing."""
     named = _NAMED.sub(lambda name: f"(?:{_expand(table[name[1].lower()], table)})", entry)
     return named.replace(".+)", ".+?)").replace(".*)", ".*?)")
-
-
-@cache
-def _topic_pattern(section: str, key: str, language: str) -> re.Pattern[str]:
-    words = load_table(_TABLE, language).get(section, {}).get(key) or ["(?!)"]
-    return re.compile(rf"\b(?:{alternatives(words)})\b", re.IGNORECASE)
-
-
-@cache
-def _relation_subject() -> re.Pattern[str]:
-    """Return the pattern of a sentence about somebody's relative or animal."""
-    owner = r"(?:and |but |so |also,? |well,? )*(?:my|our|his|her|their|[A-Z]\w+['’]s) (?:[\w-]+ ){0,2}?"
-    return re.compile(rf"{owner}(?P<who>{word_class('RELATION')})\b", re.IGNORECASE)
 
 
 def _is_same(one: str, other: str) -> bool:

@@ -26,13 +26,7 @@ def find_requested_language(text: str) -> str:
 
 def may_ask_to_forget(text: str) -> bool:
     """Return whether a text has a word of any language that occurs in requests to forget; most texts have none."""
-    return bool(_forgetting_cue().search(text))
-
-
-@cache
-def _forgetting_cue() -> re.Pattern[str]:
-    cues = [compile_table("forgetting", "cue", language).pattern for language in languages_with("forgetting.toml")]
-    return re.compile("|".join(cues), re.IGNORECASE)
+    return any(compile_table("forgetting", "cue", language).search(text) for language in languages_with("forgetting.toml"))
 
 
 @cache

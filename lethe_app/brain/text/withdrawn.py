@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Collection, Iterable
 
 from lethe_app.brain.text.clauses import extract_clauses
 from lethe_app.brain.text.sentences import split_sentences
-
-_SPACE = re.compile(r"\s+")
 
 
 def digest_text(text: str) -> str:
@@ -48,7 +45,7 @@ def _remove_parts(sentence: str, digests: Collection[str]) -> str:
     kept = [clause for clause in clauses if digest_text(clause) not in digests]
     if kept and kept != clauses:
         return " ".join(f"{clause}." for clause in kept)
-    for space in _SPACE.finditer(sentence):
-        if digest_text(sentence[: space.start()]) in digests:
-            return sentence[space.end() :]
+    for index, character in enumerate(sentence):
+        if character.isspace() and digest_text(sentence[:index]) in digests:
+            return sentence[index:].lstrip()
     return sentence
