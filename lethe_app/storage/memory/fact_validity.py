@@ -26,10 +26,10 @@ _IS_GONE = f"EXISTS (SELECT 1 FROM {_SOURCES} WHERE NOT {_STATES})"
 _MEMORY = """
 EXISTS (SELECT 1 FROM json_each(facts.source_memories) s JOIN memories c ON c.guid = s.value WHERE c.deleted_at IS {} NULL)
 """
-_IS_MERGED = "EXISTS (SELECT 1 FROM facts part WHERE part.superseded_by = facts.guid AND part.superseded_because = 'merged')"
+IS_MERGED = "EXISTS (SELECT 1 FROM facts part WHERE part.superseded_by = facts.guid AND part.superseded_because = 'merged')"
 _IS_DORMANT = f"""
 (pinned = 0 AND (
-    ({_IS_GONE} AND {_IS_MERGED})
+    ({_IS_GONE} AND {IS_MERGED})
     OR (made_by <> 'user' AND NOT {_IS_LEFT}
         AND ({_IS_GONE} OR ({_MEMORY.format("NOT")} AND NOT {_MEMORY.format("")})))))
 """
@@ -87,7 +87,7 @@ def erase_unsupported(connection: sqlite3.Connection, erased: Collection[str]) -
     gone = {*erased, *(id_ for id_, session in session_of.items() if session in erased)}
     query = f"""
     SELECT guid, source_messages, source_memories, lapsed_sources,
-        pinned OR (made_by = 'user' AND superseded_by IS NULL), {_IS_MERGED} FROM facts
+        pinned OR (made_by = 'user' AND superseded_by IS NULL), {IS_MERGED} FROM facts
     WHERE guid IN ({_FACTS_OF_SESSIONS})
     """
     remaining = []

@@ -30,11 +30,14 @@ SELECT message, guid FROM successors WHERE is_outdated AND guid IS NOT NULL
 """Query: messages among these that state what no longer holds, each with the facts that superseded it. What was said again,
 extended or merged holds.
 """
-SELECT_DELETED_SOURCES = """
-SELECT DISTINCT m.id FROM facts, json_each(facts.source_messages) s JOIN messages m ON m.id = s.value
-JOIN memories c ON c.guid = m.session_id
-WHERE facts.persona_id = ? AND m.deleted_at IS NOT NULL AND c.deleted_at IS NULL
+SELECT_WITHOUT_DELETED = f"""
+SELECT facts.guid, json_group_array(s.value) FILTER (WHERE m.deleted_at IS NULL OR c.deleted_at IS NOT NULL)
+FROM facts, json_each(facts.source_messages) s
+LEFT JOIN messages m ON m.id = s.value LEFT JOIN memories c ON c.guid = m.session_id
+WHERE facts.persona_id = ? AND NOT {fact_validity.IS_MERGED}
+GROUP BY facts.guid HAVING max(m.deleted_at IS NOT NULL AND c.deleted_at IS NULL)
 """
+"""Query: facts with messages that were deleted from a session that remains, and the other messages of each."""
 RESTORE_LINES = """
 UPDATE messages SET withdrawn = '{}' WHERE id IN (SELECT m.value FROM facts f, json_each(f.source_messages) m WHERE f.guid = ?)
 AND (SELECT count(DISTINCT w.value) FROM json_each(withdrawn) w WHERE w.value <> messages.id) = 1
@@ -86,15 +89,14 @@ class FactStore(Store):
     @in_transaction
     def facts_for_learning(self, connection: sqlite3.Connection, persona_id: str) -> list[ExtractedFact]:
         """Return known and dormant facts without the messages that were deleted from sessions that remain: these are learnt
-        from again when a message is restored, while with a restored session its facts return as they are.
+        from again when a message is restored, while with a restored session its facts return as they are. A merged fact, which
+        needs all its messages, keeps them.
         """
-        deleted = {UUID(id_) for (id_,) in connection.execute(SELECT_DELETED_SOURCES, (persona_id,))}
+        left = dict(connection.execute(SELECT_WITHOUT_DELETED, (persona_id,)).fetchall())
         facts = self._load_where(connection, persona_id, "deleted_at IS NULL")
         return [
-            fact
-            if deleted.isdisjoint(fact.source_messages)
-            else fact.model_copy(update={"source_messages": [id_ for id_ in fact.source_messages if id_ not in deleted]})
-            for fact in facts
+            fact.model_copy(update={"source_messages": list(map(UUID, json.loads(left[guid])))}) if guid in left else fact
+            for fact, guid in ((fact, str(fact.guid)) for fact in facts)
         ]
 
     async def dormant_facts_of(self, persona_id: str) -> list[ExtractedFact]:

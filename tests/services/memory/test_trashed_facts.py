@@ -275,3 +275,19 @@ async def test_forgetting_a_fact_forgets_what_it_only_extends(services: AppServi
     await services.facts.forget_fact(fact.guid)
 
     assert (await known(services), await found(services)) == ([], set())
+
+
+async def test_a_merged_fact_of_a_deleted_line_stays_dormant_when_a_part_of_it_is_said_again(services: AppServices):
+    session, (peanuts, milk) = await add_conversation(services, "I am allergic to peanuts.", "I am allergic to milk.")
+    facts = [learnt_in(session, text=f"Tomas is allergic to {what}.", said=[line], subject="Tomas")
+             for what, line in (("peanuts", peanuts), ("milk", milk))]  # fmt: skip
+    await services.facts.learn(MIRA, facts)
+    await services.facts.merge([fact.guid for fact in facts], "Tomas is allergic to peanuts and milk.")
+    await services.message_editing.delete(session.guid, milk.id)
+    assert await known(services) == [facts[0].fact]
+
+    again, lines = await add_conversation(services, "I am allergic to peanuts.")
+    await services.facts.learn(MIRA, [learnt_in(again, text="Tomas has a peanut allergy.", said=lines, subject="Tomas")])
+
+    assert not any("milk" in fact.fact for fact in await services.facts.facts_of(MIRA) if not fact.superseded)
+    assert any("peanuts" in fact.fact for fact in await services.facts.facts_of(MIRA) if not fact.superseded)
