@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -32,6 +32,8 @@ ERASE_STATES = """
 DELETE FROM session_state WHERE key IN ('stable_prefix', 'session_notes', 'subject')
 AND session_id IN (SELECT guid FROM sessions WHERE persona_id = ?)
 """
+_LINE = re.compile(r"- ((?:[^\\]|\\[^n])+?) \(\d{4}-\d\d-\d\d\)")
+"""Line of a notebook in JSON, without its day."""
 _GUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 Recalled = dict[str, Any]
 """A recalled memory as stored in JSON."""
@@ -87,8 +89,7 @@ def erasing(connection: sqlite3.Connection) -> Iterator[None]:
     left = _texts_of_records(connection)
     erased = {guid: record for guid, record in before.items() if guid not in left}
     if erased:
-        texts = [escaped for _persona, text in erased.values() if (escaped := json_text(text)[1:-1].strip())]
-        _erase_runs(connection, erased.keys(), texts)
+        _erase_runs(connection, erased.keys(), {text for _persona, text in erased.values()})
         for persona_id in {persona for persona, _text in erased.values()}:
             erase_states(connection, persona_id)
 
@@ -114,15 +115,18 @@ def _texts_of_records(connection: sqlite3.Connection) -> dict[str, tuple[str, st
     return {guid: (persona_id, text) for guid, persona_id, text in connection.execute(query)}
 
 
-def _erase_runs(connection: sqlite3.Connection, guids: Collection[str], texts: Sequence[str]) -> None:
-    """Erase the recorded changes and the runs that contain one of these ids or texts (as JSON), and the runs of the changes."""
+def _erase_runs(connection: sqlite3.Connection, guids: Collection[str], texts: Collection[str]) -> None:
+    """Erase the recorded changes and the runs that contain one of these ids, the changes of notebooks of which one of these
+    texts is a line, and the runs that made all these changes.
+    """
+    lines = {json_text(text)[1:-1] for text in texts}
     changes = connection.execute("SELECT id, run_id, before || after FROM changes").fetchall()
     runs = connection.execute("SELECT id, summary || made FROM task_runs").fetchall()
 
     def is_stale(text: str) -> bool:
-        return not set(_GUID.findall(text)).isdisjoint(guids) or any(one in text for one in texts)
+        return not set(_GUID.findall(text)).isdisjoint(guids)
 
-    stale = [(id_, run) for id_, run, text in changes if is_stale(text)]
+    stale = [(id_, run) for id_, run, text in changes if is_stale(text) or not set(_LINE.findall(text)).isdisjoint(lines)]
     # Before the runs, whose deletion would clear the reference to them.
     connection.executemany("DELETE FROM changes WHERE id = ?", [(id_,) for id_, _run in stale])
     stale_runs = {run for _id, run in stale} | {id_ for id_, text in runs if is_stale(text)}
