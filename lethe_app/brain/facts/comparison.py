@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from lethe_app.brain.text.fingerprint import compute_fingerprint, content_words
 from lethe_app.dates.expressions import find_times
 from lethe_app.domain.facts import ExtractedFact, FactKind, MadeBy
-from lethe_app.language_tables import compile_table, load_table, word_class
+from lethe_app.language_tables import compile_table, load_table, table_pattern, word_class
 from lethe_app.retrieval.query_terms import WORD, fold
 
 MIN_WORD_SHARE = 0.75
@@ -22,9 +22,6 @@ _RELATION = re.compile(rf"\b{word_class('RELATION')}\b", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"(?:['’]s|['’])$")
 _OWNED_RELATION = re.compile(rf"^\S+['’]s? (?:[\w-]+ ){{0,2}}?(?P<who>{word_class('RELATIVE')}|{word_class('ANIMAL')})\b")
 _NAMED_RELATION = re.compile(rf"(?:\b{word_class('RELATION')},?|\b(?:called|named)) (?P<name>[A-ZÀ-ÖØ-Þ][\w'’-]*)")
-_NAMED_THING = re.compile(
-    r"(?P<what>[\w-]+)(?: is| are| was)?(?: now)? (?:called|named) (?:the )?(?P<name>[A-ZÀ-ÖØ-Þ][\w'’-]*)"
-)
 
 
 def are_comparable(one: ExtractedFact, other: ExtractedFact) -> bool:
@@ -237,7 +234,7 @@ def _value_words(fact: ExtractedFact) -> frozenset[str]:
 
 def _named_thing(fact: ExtractedFact) -> tuple[str, ...]:
     """Return what a fact says is called by a name, and the name: boat and Heron of “has a boat called the Heron”."""
-    thing = _NAMED_THING.search(fact.fact)
+    thing = table_pattern(_TABLE, "named_thing", flags=0).search(fact.fact)
     return tuple(map(fold, thing.groups())) if thing else ()
 
 
