@@ -11,25 +11,31 @@ from lethe_app.domain.chat import Role
 
 Said = tuple[Role, str]
 """Role and text of a message."""
+_KEY_LENGTH = 25
+"""Characters of a message's key."""
 _MIN_BEGINNING = 2
 """Messages that a conversation must share with a known one to be its continuation; many have the same greeting."""
 
 
-def leave_out_known(conversations: Iterable[BundledConversation], known: Sequence[Sequence[Said]]) -> list[BundledConversation]:
-    """Return the conversations without those that `known` ones contain, in order of time, and without the beginning of one that
-    goes on where a known one ended.
-    """
-    known_keys = [_key_of(messages) for messages in known]
-    everything = "".join(known_keys)
-    remaining = list[BundledConversation]()
-    for conversation in conversations:
-        said = [(message.role, message.current.content) for message in conversation.messages]
-        if (key := _key_of(said)) in everything:
-            continue
-        begun = [len(known[index]) for index, beginning in enumerate(known_keys) if key.startswith(beginning)]
-        length = max(begun, default=0)
-        remaining.append(_cut(conversation, length) if length >= _MIN_BEGINNING else conversation)
-    return remaining
+class KnownMessages:
+    """Messages of a persona's conversations, which are in order of time."""
+
+    def __init__(self, conversations: Iterable[Sequence[Said]]) -> None:
+        self._keys = list(map(_key_of, conversations))
+
+    def leave_out(self, conversations: Iterable[BundledConversation]) -> list[BundledConversation]:
+        """Return the conversations without those that known ones contain, and without the beginning of one that goes on where
+        a known one ended. What is returned is known from then on.
+        """
+        everything, remaining = "".join(self._keys), list[BundledConversation]()
+        for conversation in conversations:
+            key = _key_of((message.role, message.current.content) for message in conversation.messages)
+            if key in everything:
+                continue
+            length = max((len(known) for known in self._keys if key.startswith(known)), default=0) // _KEY_LENGTH
+            remaining.append(_cut(conversation, length) if length >= _MIN_BEGINNING else conversation)
+            self._keys.append(key)
+        return remaining
 
 
 def _key_of(messages: Iterable[Said]) -> str:

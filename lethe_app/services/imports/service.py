@@ -22,7 +22,7 @@ from lethe_app.interchange.images import find_problem, find_suffix
 from lethe_app.interchange.memories import ImportedMemories
 from lethe_app.interchange.transcripts.conversations import Speakers, build_conversations
 from lethe_app.interchange.transcripts.transcript import ChatTranscript
-from lethe_app.services.imports.known_messages import leave_out_known
+from lethe_app.services.imports.known_messages import KnownMessages
 from lethe_app.services.imports.plan import ImportItem, ImportPlan, ImportResult, ItemAction, ItemKind
 from lethe_app.services.imports.reader import USER_MACRO, Content, ContentReader, read_plan
 from lethe_app.services.library import Library
@@ -68,6 +68,8 @@ class ImportService:
         self._library, self._bundles, self._presets, self._sessions = library, bundles, presets, sessions
         self._archive_queue, self._app_state, self._preferences = archive_queue, app_state, preferences
         self._memory = memory
+        self._known_messages: dict[str, KnownMessages] = {}
+        """Messages of each persona that the present import has met."""
 
     # Preview
 
@@ -114,6 +116,7 @@ class ImportService:
         stop the others. If storage fails or the task is cancelled, everything that was made is taken back. Raise StorageError.
         """
         result, contents = ImportResult(), ContentReader()
+        self._known_messages.clear()
         items = [item for item in plan.items if item.action is not ItemAction.SKIP]
         try:
             for number, item in enumerate(items):
@@ -135,6 +138,7 @@ class ImportService:
             await self._import_item(item, content, made)
         except FileError as error:
             await self.revert(made)
+            self._known_messages.clear()
             result.errors.append(error)
         except BaseException:
             await asyncio.shield(self.revert(made))
@@ -258,8 +262,10 @@ class ImportService:
         speakers = Speakers(persona_id, self._preferences.current.user_persona, personas | {item.name.casefold(): persona_id})
         conversations = await asyncio.to_thread(build_conversations, transcript, speakers, item.file_time)
         if not item.earlier:  # the user asked for a copy of what this file has brought before
-            known = await self._sessions.texts_of(persona_id)
-            conversations = await asyncio.to_thread(leave_out_known, conversations, known)
+            if persona_id not in self._known_messages:
+                texts = await self._sessions.texts_of(persona_id)
+                self._known_messages[persona_id] = await asyncio.to_thread(KnownMessages, texts)
+            conversations = await asyncio.to_thread(self._known_messages[persona_id].leave_out, conversations)
         worlds = {world.name: world.unique_name for world in (await self._library.worlds()).values()}
         history = PersonaHistory(conversations=conversations)
         ids = await self._bundles.import_history(persona_id, history, worlds)

@@ -505,6 +505,12 @@ async def test_conversations_that_are_here_already_are_recognised_whatever_their
     assert (await services.imports.run(await services.imports.read_plan([changed]))).known_chats == 1
     assert await read_sessions(services) == [lines]
 
+    await services.sessions.delete(session.guid)
+    both = await services.imports.read_plan([file, changed])
+    both = replace(both, items=[replace(item, action=ItemAction.IMPORT, earlier="") for item in both.items])
+    result = await services.imports.run(both)
+    assert (result.chats, result.known_chats) == (1, 1)
+
 
 async def test_of_a_conversation_that_went_on_elsewhere_only_the_new_messages_are_stored(services: AppServices, tmp_path: Path):
     session = await hold(services, "I sold the boat.", "A pity.")
