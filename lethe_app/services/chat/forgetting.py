@@ -107,8 +107,12 @@ class Forgetting:
             await self._withdraw(forgotten, {reply.id: parts})
 
     async def forget_chosen(self, forgotten: MemoriesForgotten, guids: Collection[UUID]) -> None:
-        """Forget those of the candidates that the user has chosen, with the lines that name their subject."""
-        said = [one for one in self.requests[forgotten.request][1] if _has_lines(one)]
+        """Forget those of the candidates that the user has chosen, with the lines that name their subject; with all of them,
+        also all that the request may mean.
+        """
+        is_all = all(fact.guid in guids for facts in forgotten.candidates.values() for fact in facts)
+        requests = self.requests[forgotten.request][1]
+        said = [one for one in requests if _has_lines(one) or (is_all and one.kind is ForgetKind.STATEMENT)]
         for persona_id, candidates in forgotten.candidates.items():
             await self._forget(forgotten, persona_id, [fact for fact in candidates if fact.guid in guids], said)
 

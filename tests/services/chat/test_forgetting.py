@@ -329,3 +329,19 @@ async def test_erasing_and_undoing_one_request_leaves_the_other(services: AppSer
     await services.forgetting.erase(second)
     await services.forgetting.undo(second)
     assert await known(services) == ["Tomas lives in Kraków."]
+
+
+@pytest.mark.parametrize("is_all", [True, False])
+async def test_what_the_program_made_of_a_subject_goes_once_all_about_it_is_chosen(
+    services: AppServices, session: ChatSession, is_all: bool
+):
+    facts = [ExtractedFact(fact=f"Tomas {what} sailing.", subject="Tomas") for what in ("loves", "teaches")]
+    await services.fact_store.save_facts(MIRA, *facts)
+    made = MemoryUnit(content="We spoke of sailing.", made_by="journal", sources=[f"session:{session.guid}"])
+    await services.memory.memorize(MIRA, made, check=False)
+    forgotten = await request(services, session, "Please forget what I told you about sailing.")
+    assert len(forgotten.candidates[MIRA]) == 2
+
+    await services.forgetting.forget_chosen(forgotten, [fact.guid for fact in facts[: 2 if is_all else 1]])
+
+    assert (made.guid in {memory.guid for memory in await services.memory.memories(MIRA)}) is not is_all
