@@ -109,7 +109,7 @@ LONG_WORD_LISTS = 24
 BUDGET: dict[str, tuple[int, int, int]] = {
     "ui": (28232, 3350, 384),
     "services": (15367, 1620, 287),
-    "brain": (8774, 896, 152),
+    "brain": (8760, 893, 152),
     "storage": (5304, 603, 63),
     "llm": (3687, 412, 70),
     "interchange": (2630, 251, 16),
