@@ -146,7 +146,8 @@ class ModelClient(ProcessClient):
             priority = RequestPriority.CHAT if is_closing else RequestPriority.BACKGROUND
             call: Coroutine[Any, Any, None] = self._call("save_state", min_new_tokens, is_closing, priority=priority)
             with suppress(TimeoutError, LetheError):
-                await asyncio.wait_for(call, time_limit)
+                async with asyncio.timeout(time_limit):
+                    await call
 
     async def delete_states(self, folder: Path, name_part: str, deletion_number: int | None = None) -> None:
         """Delete the saved states in `folder` whose names contain `name_part`, and keep the worker from writing queued ones

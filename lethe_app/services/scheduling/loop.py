@@ -95,8 +95,10 @@ class BackgroundLoop:
             self._wake_event.clear()
             with suppress(LetheError):  # reported by the operation that the user waits for
                 await self._run_once()
+            # `asyncio.wait_for` of Python 3.11 swallows a cancellation if the event is set in the same step.
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._wake_event.wait(), self._interval)
+                async with asyncio.timeout(self._interval):
+                    await self._wake_event.wait()
 
     async def _run_once(self) -> None:
         """Run the work once. A bug is logged without its message, which may contain words of a conversation, and the loop

@@ -162,6 +162,22 @@ async def test_a_fault_of_ours_is_logged_and_does_not_end_the_work_behind_for_go
     quiet_log.records.clear()
 
 
+@pytest.mark.parametrize("steps", range(5))
+async def test_a_loop_that_is_woken_as_it_is_closed_ends(steps: int):
+    async def work() -> None:
+        pass
+
+    behind = BackgroundLoop(work, 60)
+    behind.start()
+    await asyncio.sleep(0.01)
+    behind.wake()
+    for _step in range(steps):
+        await asyncio.sleep(0)
+
+    async with asyncio.timeout(5):
+        await behind.close()
+
+
 async def _has_ended(services: AppServices) -> bool:
     return any(run.outcome is not None for run in await kept_runs(services))
 
