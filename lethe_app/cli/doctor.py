@@ -8,13 +8,14 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from lethe_app.cli.bundles import describe_contents
 from lethe_app.domain.model import EngineCheck
 from lethe_app.errors import LetheError
 from lethe_app.paths import Paths
 from lethe_app.services.maintenance.repair import (
     StartRemedy,
     describe_repair,
-    diagnose_start,
+    find_remedies,
     repair_database,
     set_settings_aside,
 )
@@ -33,9 +34,10 @@ async def repair_start(paths: Paths, build: Callable[[Paths], Awaitable[AppServi
             services = await build(paths)
         except LetheError as error:
             print(f"lethe: {error.message}", file=sys.stderr)
-            remedies = diagnose_start(paths, error).remedies
+            remedies = find_remedies(paths, error)
             if StartRemedy.REPAIR in remedies:
-                print(describe_repair(await repair_database(paths)), file=sys.stderr)
+                repair = await repair_database(paths)
+                print(describe_repair(repair, describe_contents(repair.contents.counts)), file=sys.stderr)
             elif StartRemedy.DEFAULT_SETTINGS in remedies:
                 print(f"The default settings apply; your file is kept as {set_settings_aside(paths)}.", file=sys.stderr)
             else:

@@ -6,9 +6,8 @@ import sqlite3
 from uuid import UUID
 
 from lethe_app.domain.chat import ChatSession
-from lethe_app.domain.clock import now
 from lethe_app.storage.chats.session_row import update_session_row
-from lethe_app.storage.row_mapping import column_values, insert
+from lethe_app.storage.row_mapping import MEMORY_COLUMNS, SESSION_COLUMNS, column_values, insert
 
 RECOVERED = "Recovered conversation"
 """Title of a conversation of which only the messages were saved."""
@@ -37,48 +36,41 @@ WHERE tip_id IS NULL OR tip_id NOT IN (SELECT id FROM messages)
 WITHOUT_SESSION = "DELETE FROM memories WHERE category = 'chat_session' AND guid NOT IN (SELECT guid FROM sessions)"
 
 
-def mend_relations(connection: sqlite3.Connection, lost: dict[str, int], incomplete: list[tuple[str, int, int]]) -> None:
-    """Connect the rows with each other again, inside a transaction without foreign keys.
+def mend_relations(connection: sqlite3.Connection) -> list[tuple[str, int, int]]:
+    """Connect the rows with each other again, inside a transaction without foreign keys. Return the conversations that have
+    fewer messages than before, with both numbers.
 
-    Messages without a conversation get a new one. Other rows whose parent is lost are deleted and added to `lost`, by table;
-    conversations with fewer messages than they had are added to `incomplete`.
+    Messages without a conversation get a new one. Other rows whose parent is lost are deleted.
     """
-    incomplete += [row for row in connection.execute(MISSING_MESSAGES) if row[1] < row[2]]
+    incomplete = [row for row in connection.execute(MISSING_MESSAGES) if row[1] < row[2]]
     for guid, persona_id in connection.execute(ORPHANED_SESSIONS).fetchall():
         try:
-            _recover_session(connection, str(UUID(guid)), persona_id)
+            _recover_session(connection, UUID(guid), persona_id)
         except ValueError:  # of a page of which only a part was left
             connection.execute("DELETE FROM messages WHERE session_id = ?", (guid,))
-    connection.execute(MEND_PARENTS)
-    connection.execute(MEND_TIPS)
-    connection.execute(WITHOUT_SESSION)
-    _delete_orphans(connection, lost)
+    for statement in (MEND_PARENTS, MEND_TIPS, WITHOUT_SESSION):
+        connection.execute(statement)
+    _delete_orphans(connection)
     for (guid,) in connection.execute("SELECT guid FROM sessions").fetchall():
         update_session_row(connection, guid)
+    return incomplete
 
 
-def _recover_session(connection: sqlite3.Connection, guid: str, persona_id: str) -> None:
+def _recover_session(connection: sqlite3.Connection, guid: UUID, persona_id: str) -> None:
     """Insert those of the two rows of a session that are lost."""
-    (first,) = connection.execute("SELECT min(time) FROM messages WHERE session_id = ?", (guid,)).fetchone()
-    session = ChatSession.model_validate({"guid": guid, "persona_id": persona_id, "name": RECOVERED, "added": now()})
-    values = column_values(session, [name for name in ChatSession.model_fields if name != "leaf_id"]) | {"added": first}
-    has_memory = connection.execute("SELECT 1 FROM memories WHERE guid = ?", (guid,)).fetchone()
-    has_session = connection.execute("SELECT 1 FROM sessions WHERE guid = ?", (guid,)).fetchone()
-    if not has_memory:
-        columns = {row[1] for row in connection.execute("PRAGMA table_info(memories)")}
-        insert(connection, "memories", {name: value for name, value in values.items() if name in columns})
-    if not has_session:
-        columns = {row[1] for row in connection.execute("PRAGMA table_info(sessions)")}
-        row = {name: value for name, value in values.items() if name in columns}
-        insert(connection, "sessions", {**row, "last_activity": ""})
+    (first,) = connection.execute("SELECT min(time) FROM messages WHERE session_id = ?", (str(guid),)).fetchone()
+    session = ChatSession(guid=guid, persona_id=persona_id, name=RECOVERED)
+    memory = column_values(session, (*MEMORY_COLUMNS, "persona_id")) | {"added": first}
+    row = column_values(session, (*SESSION_COLUMNS, "guid")) | {"last_activity": ""}
+    for table, values in (("memories", memory), ("sessions", row)):
+        if not connection.execute(f"SELECT 1 FROM {table} WHERE guid = ?", (str(guid),)).fetchone():
+            insert(connection, table, values)
 
 
-def _delete_orphans(connection: sqlite3.Connection, lost: dict[str, int]) -> None:
+def _delete_orphans(connection: sqlite3.Connection) -> None:
     """Delete rows whose parent is lost, until there are none."""
     while orphans := connection.execute('SELECT DISTINCT "table", fkid FROM pragma_foreign_key_check').fetchall():
         for table, number in orphans:
             keys = {row[0]: row for row in connection.execute(f"PRAGMA foreign_key_list({table})")}
             _, _, parent, column, referenced, *_ = keys[number]
-            condition = f"{column} IS NOT NULL AND {column} NOT IN (SELECT {referenced} FROM {parent})"
-            count = connection.execute(f"DELETE FROM {table} WHERE {condition}").rowcount
-            lost[table] = lost.get(table, 0) + count
+            connection.execute(f"DELETE FROM {table} WHERE {column} NOT IN (SELECT {referenced} FROM {parent})")

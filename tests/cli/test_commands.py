@@ -102,7 +102,7 @@ def test_doctor_repairs_a_damaged_home(lethe: Lethe, home: Path, capsys: pytest.
 
     out, reported = capsys.readouterr()
     assert f"✓ Your data: {home}" in out
-    assert "Saved: 1 conversation, 3 messages." in reported
+    assert "Saved: 1 conversation and 3 messages." in reported
     assert "Everything could be read." in reported
     (kept,) = home.glob("settings.unreadable-*.json")
     assert kept.read_text() == "{"

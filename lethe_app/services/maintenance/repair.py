@@ -2,43 +2,27 @@
 
 from __future__ import annotations
 
-import asyncio
-import shutil
-import tempfile
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
 from lethe_app.domain.bundle import BackupContents
 from lethe_app.domain.clock import now
-from lethe_app.errors import DatabaseDamaged, DatabaseTooNew, FileError, LetheError, StorageError
+from lethe_app.errors import DatabaseDamaged, DatabaseTooNew, FileError, StorageError
 from lethe_app.paths import Paths
-from lethe_app.services.maintenance.backups import list_backups
-from lethe_app.services.scheduling.offload import (
-    CancelToken,
-    ProgressCallback,
-    WorkCancelled,
-    ignore_progress,
-    run_cancellable,
-)
-from lethe_app.storage.backup import BackupCancelled
+from lethe_app.services.maintenance.backups import list_backups, run_cancellable_work
+from lethe_app.services.scheduling.offload import CancelToken, ProgressCallback, ignore_progress
 from lethe_app.storage.database_header import has_content
 from lethe_app.storage.error_translation import damaged_error, translate_errors
 from lethe_app.storage.home_backup.archive import DATABASE, DATABASE_ITEMS
 from lethe_app.storage.home_backup.create import describe_database
-from lethe_app.storage.home_backup.restore import PREPARED_PREFIX, commit_restore
+from lethe_app.storage.home_backup.restore import commit_restore, prepared_folder
 from lethe_app.storage.salvage import SalvageReport, salvage
 
-COUNTED = {
-    "conversations": ("conversation", "conversations"),
-    "messages": ("message", "messages"),
-    "memories": ("memory", "memories"),
-    "facts": ("fact", "facts"),
-    "documents": ("document", "documents"),
-}
-"""Singular and plural of the records that a report counts."""
-PARTS = {"sessions": "conversations", "alternatives": "messages", "document_chunks": "documents"}
-"""What a table contains, if it is not called like that."""
+PARTS = {"alternatives": "messages", "sessions": "conversations", "document_chunks": "documents"}
+PARTS |= {table: table for table in ("messages", "memories", "facts", "documents")}
+"""What the tables contain that a report names."""
 MAX_LISTED = 20
 """Number of incomplete conversations that a report lists."""
 
@@ -49,22 +33,6 @@ class StartRemedy(StrEnum):
     REPAIR = "repair"
     RESTORE = "restore"
     DEFAULT_SETTINGS = "default settings"
-    TRY_AGAIN = "try again"
-
-
-@dataclass(frozen=True)
-class StartProblem:
-    """Reason why Lethe could not start, and what can help, the most promising first."""
-
-    error: Exception
-    remedies: tuple[StartRemedy, ...]
-    folder: Path
-    """Existing folder that contains what is wrong."""
-
-    @property
-    def message(self) -> str:
-        """Return what is wrong, as a sentence."""
-        return self.error.message if isinstance(self.error, LetheError) else f"{type(self.error).__name__}: {self.error}"
 
 
 @dataclass(frozen=True)
@@ -77,31 +45,23 @@ class Repair:
     kept: Path | None
     """Folder with the damaged database."""
 
-    @property
-    def is_incomplete(self) -> bool:
-        """Return whether something could not be read."""
-        return bool(self.report.damaged or self.report.incomplete)
 
-
-def diagnose_start(paths: Paths, error: Exception) -> StartProblem:
-    """Return what can help after `error` ended the start."""
+def find_remedies(paths: Paths, error: Exception) -> list[StartRemedy]:
+    """Return what can help after `error` ended the start, the most promising first."""
     remedies = []
-    is_damaged = isinstance(error, DatabaseDamaged)
-    if is_damaged and paths.database.is_file() and has_content(paths.database):
+    if isinstance(error, DatabaseDamaged) and paths.database.is_file() and has_content(paths.database):
         remedies.append(StartRemedy.REPAIR)
     if isinstance(error, DatabaseDamaged | DatabaseTooNew) and _has_backups(paths.home):
         remedies.append(StartRemedy.RESTORE)
     if isinstance(error, FileError) and error.path == paths.settings:
         remedies.append(StartRemedy.DEFAULT_SETTINGS)
-    folder = next((one for one in (paths.home, *paths.home.parents) if one.is_dir()), paths.home)
-    return StartProblem(error, (*remedies, StartRemedy.TRY_AGAIN), folder)
+    return remedies
 
 
 def _has_backups(home: Path) -> bool:
-    try:
+    with suppress(StorageError):
         return bool(list_backups(home))
-    except StorageError:
-        return False
+    return False
 
 
 def set_settings_aside(paths: Paths) -> Path:
@@ -119,50 +79,30 @@ async def repair_database(paths: Paths, on_progress: ProgressCallback = ignore_p
     Raise DatabaseDamaged if nothing can be read and there are backups, DatabaseLocked while Lethe runs, StorageError; then
     nothing has changed.
     """
-    token = CancelToken(on_progress)
-
-    def run() -> Repair:
-        try:
-            return _repair(paths, token)
-        except BackupCancelled as error:
-            raise WorkCancelled from error
-
-    return await run_cancellable(asyncio.to_thread(run), token)
+    return await run_cancellable_work(lambda token: _repair(paths, token), on_progress)
 
 
 def _repair(paths: Paths, token: CancelToken) -> Repair:
-    with translate_errors(paths.home):
-        folder = Path(tempfile.mkdtemp(prefix=PREPARED_PREFIX, dir=paths.home))
-    try:
+    with prepared_folder(paths) as folder:
         report = salvage(paths.database, folder / DATABASE, token.cancel_event, token.report_progress)
         contents = describe_database(folder / DATABASE)
         if not any(contents.counts.values()) and report.damaged and _has_backups(paths.home):
             raise damaged_error(paths.database, "is damaged beyond repair: nothing in it can be read", "Restore a backup.")
-        kept = commit_restore(paths, folder, DATABASE_ITEMS)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-    return Repair(report, contents, kept)
+        return Repair(report, contents, commit_restore(paths, folder, DATABASE_ITEMS))
 
 
-def describe_repair(repair: Repair) -> str:
-    """Return what was saved and what was not, in a few lines."""
-    report, counts = repair.report, repair.contents.counts
-    saved = [_count(counts[kind], *words) for kind, words in COUNTED.items() if counts.get(kind)]
-    lines = [f"Saved: {', '.join(saved) or 'nothing'}."]
-    damaged = dict.fromkeys(PARTS.get(table, table) for table in report.damaged)
-    parts = [f"{kind} ({report.lost[kind]} lost)" if kind in report.lost else kind for kind in damaged if kind in COUNTED]
+def describe_repair(repair: Repair, saved: str) -> str:
+    """Return what was saved, in words, and what was not, in a few lines."""
+    lines = [f"Saved: {saved if any(repair.contents.counts.values()) else 'nothing'}."]
+    parts = dict.fromkeys(PARTS[table] for table in repair.report.damaged if table in PARTS)
+    incomplete = repair.report.incomplete
     if parts:
         lines.append(f"A part could not be read of: {', '.join(parts)}.")
-    for title, there, before in report.incomplete[:MAX_LISTED]:
-        lines.append(f"“{title}” has {there} of {_count(before, 'message', 'messages')}.")
-    if len(report.incomplete) > MAX_LISTED:
-        lines.append(f"{len(report.incomplete) - MAX_LISTED} more conversations are incomplete.")
-    if not (parts or report.incomplete):
+    lines += [f"“{title}” has {there} of its {before} messages." for title, there, before in incomplete[:MAX_LISTED]]
+    if incomplete[MAX_LISTED:]:
+        lines.append(f"{len(incomplete) - MAX_LISTED} more conversations are incomplete.")
+    if not (parts or incomplete):
         lines.append("Everything could be read.")
     if repair.kept is not None:
         lines.append(f"The damaged file is kept in {repair.kept}.")
     return "\n".join(lines)
-
-
-def _count(number: int, one: str, many: str) -> str:
-    return f"{number} {one if number == 1 else many}"

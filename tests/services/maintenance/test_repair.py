@@ -10,7 +10,7 @@ import pytest
 from lethe_app.errors import DatabaseDamaged, DatabaseTooNew, FileError, StorageError
 from lethe_app.paths import Paths
 from lethe_app.services.maintenance.backups import back_up
-from lethe_app.services.maintenance.repair import StartRemedy, describe_repair, diagnose_start, repair_database
+from lethe_app.services.maintenance.repair import StartRemedy, describe_repair, find_remedies, repair_database
 from lethe_app.storage.database import Database
 
 GARBAGE = b"\xa5" * 50_000
@@ -25,18 +25,18 @@ def paths(tmp_path: Path) -> Paths:
 
 async def test_only_what_can_help_is_offered(paths: Paths):
     def offered(error: Exception) -> list[str]:
-        return [remedy.value for remedy in diagnose_start(paths, error).remedies]
+        return [remedy.value for remedy in find_remedies(paths, error)]
 
-    assert offered(DatabaseDamaged("gone")) == ["try again"]
-    assert offered(FileError(paths.settings, "is broken")) == ["default settings", "try again"]
-    assert offered(FileError(paths.home / "other.json", "is broken")) == ["try again"]
-    assert offered(StorageError("no room")) == ["try again"]
+    assert offered(DatabaseDamaged("gone")) == []
+    assert offered(FileError(paths.settings, "is broken")) == ["default settings"]
+    assert offered(FileError(paths.home / "other.json", "is broken")) == []
+    assert offered(StorageError("no room")) == []
     await (await Database.open(paths.database)).close()
-    assert offered(DatabaseDamaged("broken")) == ["repair", "try again"]
+    assert offered(DatabaseDamaged("broken")) == ["repair"]
     await back_up(paths.home)
-    assert offered(DatabaseDamaged("broken")) == ["repair", "restore", "try again"]
-    assert offered(DatabaseTooNew("newer")) == ["restore", "try again"]
-    assert offered(RuntimeError("bug")) == ["try again"]
+    assert offered(DatabaseDamaged("broken")) == ["repair", "restore"]
+    assert offered(DatabaseTooNew("newer")) == ["restore"]
+    assert offered(RuntimeError("bug")) == []
 
 
 async def test_without_a_backup_a_file_beyond_repair_is_replaced_and_kept(paths: Paths):
@@ -44,7 +44,7 @@ async def test_without_a_backup_a_file_beyond_repair_is_replaced_and_kept(paths:
 
     repair = await repair_database(paths)
 
-    assert describe_repair(repair).startswith("Saved: nothing.\nA part could not be read of: ")
+    assert describe_repair(repair, "").startswith("Saved: nothing.\nA part could not be read of: ")
     assert repair.kept is not None
     assert (repair.kept / "lethe.sqlite3").read_bytes() == GARBAGE
     await (await Database.open(paths.database)).close()
@@ -61,4 +61,4 @@ async def test_with_a_backup_a_file_beyond_repair_is_left_as_it_is(paths: Paths)
 
     assert paths.database.read_bytes() == GARBAGE
     assert not list(paths.home.glob(".restore-*"))
-    assert StartRemedy.RESTORE in diagnose_start(paths, DatabaseDamaged("broken")).remedies
+    assert StartRemedy.RESTORE in find_remedies(paths, DatabaseDamaged("broken"))
