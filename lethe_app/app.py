@@ -294,7 +294,9 @@ class WindowRunner:
             except Exception as error:
                 from lethe_app.ui.controllers.start_repair import StartRepair
 
-                if closed.is_set() or not await StartRepair(self._window, self._window.paths, error).resolve(closed):
+                if not closed.is_set():
+                    await StartRepair(self._window, self._window.paths, error).resolve()
+                if closed.is_set():
                     return None
 
     async def _serve(self, services: AppServices, closed: asyncio.Event) -> None:

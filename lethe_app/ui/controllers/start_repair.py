@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Callable, Coroutine
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, QObject
+from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QApplication
 
 from lethe_app.errors import DatabaseDamaged, DatabaseTooNew, FileError, LetheError, StorageError
 from lethe_app.services.maintenance.backups import ListedBackup, read_backups, restore_backup
 from lethe_app.services.maintenance.repair import (
-    StartProblem,
     StartRemedy,
     describe_repair,
-    diagnose_start,
+    find_remedies,
     repair_database,
     set_settings_aside,
 )
@@ -24,7 +24,7 @@ from lethe_app.ui.core.file_transfers import open_folder
 from lethe_app.ui.core.labels.dates import format_date_time
 from lethe_app.ui.pages.backups.contents import KINDS, describe_contents, tr
 from lethe_app.ui.shell.notifier import crash_report
-from lethe_app.ui.shell.start_problem import BackupChoice, StartProblemPage
+from lethe_app.ui.shell.start_problem import Action, StartProblemPage
 
 if TYPE_CHECKING:
     from lethe_app.paths import Paths
@@ -36,78 +36,114 @@ class StartRepair(QObject):
 
     def __init__(self, window: MainWindow, paths: Paths, error: Exception) -> None:
         super().__init__(window)
-        self._window, self._paths = window, paths
-        self._problem = diagnose_start(paths, error)
+        self._window, self._paths, self._error = window, paths, error
+        self._remedies = find_remedies(paths, error)
         self._outcomes: list[str] = []
         self._resolved = asyncio.Event()
         self._work: asyncio.Task[None] | None = None
-        self.page = StartProblemPage(self._problem, self.tr("Lethe could not start"), explain(self._problem))
-        self.page.remedy_chosen.connect(self._apply)
-        self.page.backup_chosen.connect(lambda path: self._start(self._restore(path)))
-        self.page.folder_requested.connect(lambda: open_folder(self._problem.folder))
-        self.page.report_requested.connect(self._copy_report)
-        self.page.start_requested.connect(self._resolved.set)
-        self.page.cancelled.connect(lambda: self._work.cancel() if self._work is not None else None)
+        self.page = StartProblemPage(
+            (self.tr("Open the folder"), "", self._open_folder), (self.tr("Copy report"), "", self._copy_report)
+        )
 
-    async def resolve(self, closed: asyncio.Event) -> bool:
-        """Show the page until something was done that may help; return False if the window was closed instead."""
+    async def resolve(self) -> None:
+        """Show the page until something was done that may help, or the window is closed."""
         self._window.show_page(self.page)
-        self.page.show_problem()  # only a visible button takes the focus
-        waiting = [asyncio.ensure_future(event.wait()) for event in (self._resolved, closed)]
+        self._window.closed.connect(self._resolved.set)
+        self._show_problem()  # only a visible button takes the focus
         try:
-            await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+            await self._resolved.wait()
         finally:
-            for task in waiting:
-                task.cancel()
             if self._work is not None:
                 self._work.cancel()
                 await asyncio.gather(self._work, return_exceptions=True)
             self._window.remove_page(self.page)
-        return not closed.is_set()
 
-    def _apply(self, remedy: StartRemedy) -> None:
+    def _show_problem(self, trouble: str = "") -> None:
+        """Show what is wrong and what can help; `trouble` says why the last attempt failed."""
+        self.page.headline = self.tr("Lethe could not start")
+        retry = (self.tr("Try again"), self.tr("After you have corrected something yourself."), self._resolved.set)
+        self.page.show_actions(self._explain(), [*map(self._build_action, self._remedies), retry], trouble)
+
+    def _build_action(self, remedy: StartRemedy) -> Action:
         match remedy:
             case StartRemedy.REPAIR:
-                self._start(self._repair())
+                return (
+                    self.tr("Try repair"),
+                    self.tr(
+                        "Saves what can still be read into a new file, and tells what was saved. The damaged file is kept."
+                    ),
+                    partial(self._start, self._repair),
+                )
             case StartRemedy.RESTORE:
-                self._start(self._list_backups())
+                return (
+                    self.tr("Restore a backup…"),
+                    self.tr("Goes back to an earlier state, which you choose from a list. What is there now is kept."),
+                    partial(self._start, self._list_backups),
+                )
             case StartRemedy.DEFAULT_SETTINGS:
-                self._start(self._set_settings_aside())
-            case _:
-                self._resolved.set()
+                return (
+                    self.tr("Start with default settings"),
+                    self.tr("Keeps the settings file under another name beside the new one."),
+                    partial(self._start, self._set_settings_aside),
+                )
 
-    def _start(self, work: Awaitable[None]) -> None:
+    def _explain(self) -> str:
+        """Return in plain words what is wrong and what is not."""
+        texts = {
+            DatabaseTooNew: self.tr("Your conversations and memories were last used with a newer version of Lethe."),
+            DatabaseDamaged: self.tr("The file with your conversations and memories is damaged. It was not changed."),
+            FileError: self.tr("Your settings cannot be read. Your conversations and memories are not affected."),
+            StorageError: self.tr("The folder with your data cannot be used. Nothing was changed in it."),
+            LetheError: "",
+            Exception: self.tr("There is an error in Lethe itself. Your data was not changed."),
+        }
+        text = next(text for kind, text in texts.items() if isinstance(self._error, kind))
+        return "\n\n".join(filter(None, (text, describe_error(self._error, with_remedy=not self._remedies))))
+
+    def _start(self, make_work: Callable[[], Coroutine[None, None, None]]) -> None:
         """Do something that may fail, and go back to the problem with the reason if it does, or if it was cancelled."""
 
         async def run() -> None:
             try:
-                await work
+                await make_work()
             except Exception as error:
-                self.page.show_problem(str(error) if isinstance(error, LetheError) else f"{type(error).__name__}: {error}")
+                self._show_problem(describe_error(error))
             except asyncio.CancelledError:
-                self.page.show_problem(self.tr("Cancelled; nothing was changed."))
+                self._show_problem(self.tr("Cancelled; nothing was changed."))
 
         self._work = asyncio.ensure_future(run())
 
+    def _show_progress(self, text: str) -> Callable[[float], None]:
+        """Show that a remedy is under way, and return the function that shows how far it is, from 0 to 1."""
+        bar = self.page.show_progress(text, (self.tr("Cancel"), "", lambda: self._work and self._work.cancel()))
+        return lambda fraction: bar.setValue(round(100 * fraction))
+
     async def _repair(self) -> None:
-        self.page.show_progress(self.tr("Saving what can still be read…"))
-        repair = await repair_database(self._paths, self.page.report_progress)
-        self._finish(
-            describe_repair(repair), offers_backups=repair.is_incomplete and StartRemedy.RESTORE in self._problem.remedies
-        )
+        repair = await repair_database(self._paths, self._show_progress(self.tr("Saving what can still be read…")))
+        self._show_outcome(describe_repair(repair, describe_contents(repair.contents)))
 
     async def _list_backups(self) -> None:
-        self.page.show_progress(self.tr("Looking into the backups…"))
+        self._show_progress(self.tr("Looking into the backups…"))
         backups = await asyncio.to_thread(read_backups, self._paths.home)
-        self.page.show_backups([describe_choice(listed) for listed in backups])
+        text = self.tr(
+            "Choose a backup. It replaces your data; what is there now is kept among the backups, so that you can return to it."
+        )
+        back = (self.tr("Back"), "", self._show_problem)
+        self.page.show_actions(text, [*map(self._describe_choice, backups), back])
+
+    def _describe_choice(self, listed: ListedBackup) -> Action:
+        """Return the action that restores a backup: when and why it was made, and what is in it."""
+        backup, contents = listed.backup, listed.contents
+        what = listed.trouble if contents is None else describe_contents(contents)
+        restore = None if contents is None else partial(self._start, partial(self._restore, backup.path))
+        return format_date_time(backup.created), f"{tr(KINDS[backup.kind])}: {what}", restore
 
     async def _restore(self, backup: Path) -> None:
-        self.page.show_progress(self.tr("Restoring the backup…"))
-        kept = await restore_backup(self._paths, backup, self.page.report_progress)
+        kept = await restore_backup(self._paths, backup, self._show_progress(self.tr("Restoring the backup…")))
         lines = [self.tr("The backup was restored.")]
         if kept is not None:
             lines.append(self.tr("What was there before is kept in {folder}.").format(folder=kept))
-        self._finish("\n".join(lines))
+        self._show_outcome("\n".join(lines))
 
     async def _set_settings_aside(self) -> None:
         kept = await asyncio.to_thread(set_settings_aside, self._paths)
@@ -118,40 +154,26 @@ class StartRepair(QObject):
         )
         self._resolved.set()
 
-    def _finish(self, outcome: str, *, offers_backups: bool = False) -> None:
+    def _show_outcome(self, outcome: str) -> None:
+        """Show what a remedy has done, before the start goes on or a backup is chosen instead."""
         self._outcomes.append(outcome)
-        self.page.show_outcome(outcome, offers_backups=offers_backups)
+        self.page.headline = self.tr("Ready to start")
+        start = (self.tr("Start Lethe"), "", self._resolved.set)
+        backups = [self._build_action(one) for one in self._remedies if one is StartRemedy.RESTORE]
+        self.page.show_actions(outcome, [start, *backups])
+
+    def _open_folder(self) -> None:
+        home = self._paths.home
+        open_folder(next((folder for folder in (home, *home.parents) if folder.is_dir()), home))
 
     def _copy_report(self) -> None:
-        report = "\n\n".join([self._problem.message, *self._outcomes, crash_report(self._problem.error)])
+        report = "\n\n".join([describe_error(self._error), *self._outcomes, crash_report(self._error)])
         QApplication.clipboard().setText(report)
         self._window.notifier.notify(self.tr("The report was copied. It contains no text of your conversations."))
 
 
-def explain(problem: StartProblem) -> str:
-    """Return in plain words what is wrong and what is not."""
-    error = problem.error
-    translate = QCoreApplication.translate
-    match error:
-        case DatabaseTooNew():
-            text = translate("StartRepair", "Your conversations and memories were last used with a newer version of Lethe.")
-        case DatabaseDamaged():
-            text = translate("StartRepair", "The file with your conversations and memories is damaged. It was not changed.")
-        case FileError():
-            text = translate("StartRepair", "Your settings cannot be read. Your conversations and memories are not affected.")
-        case StorageError():
-            text = translate("StartRepair", "The folder with your data cannot be used. Nothing was changed in it.")
-        case LetheError():
-            text = ""
-        case _:
-            text = translate("StartRepair", "There is an error in Lethe itself. Your data was not changed.")
-    remedy = error.remedy if isinstance(error, LetheError) and not problem.remedies[1:] else ""
-    return "\n\n".join(filter(None, (text, f"{problem.message} {remedy}".strip())))
-
-
-def describe_choice(listed: ListedBackup) -> BackupChoice:
-    """Return a backup as it is listed: when and why it was made, and what is in it."""
-    backup, contents = listed.backup, listed.contents
-    what = listed.trouble if contents is None else describe_contents(contents)
-    title = f"{format_date_time(backup.created)} · {tr(KINDS[backup.kind])}\n{what}"
-    return BackupChoice(backup.path, title, can_be_restored=contents is not None)
+def describe_error(error: Exception, *, with_remedy: bool = True) -> str:
+    """Return an error as a sentence, with its remedy if it has one."""
+    if not isinstance(error, LetheError):
+        return f"{type(error).__name__}: {error}"
+    return str(error) if with_remedy else error.message
