@@ -107,10 +107,10 @@ LONG_PATTERNS = 4
 LONG_WORD_LISTS = 24
 """How many are left over of patterns and of word lists that are longer; the numbers may only fall."""
 BUDGET: dict[str, tuple[int, int, int]] = {
-    "ui": (28232, 3350, 384),
-    "services": (15379, 1621, 288),
+    "ui": (28169, 3348, 383),
+    "services": (15347, 1617, 287),
     "brain": (8760, 893, 152),
-    "storage": (5307, 603, 63),
+    "storage": (5244, 593, 62),
     "llm": (3687, 412, 70),
     "interchange": (2630, 251, 16),
     "retrieval": (2468, 240, 40),
