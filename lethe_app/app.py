@@ -48,22 +48,22 @@ async def build(
 
     from lethe_app.composition.app_services import AppServices
     from lethe_app.heap import forget_source_lines
+    from lethe_app.services.maintenance.backups import finish_restore
     from lethe_app.services.maintenance.start import describe_unusable_settings, tidy_home
     from lethe_app.services.preferences import Preferences
     from lethe_app.storage.database import Database
     from lethe_app.storage.files.json_files import SettingsFile
-    from lethe_app.storage.home_backup.restore import finish_restore
     from lethe_app.storage.home_files import create_files_privately
     from lethe_app.system_memory import total_memory
 
     forget_source_lines()
     create_files_privately()
-    await asyncio.to_thread(finish_restore, paths)
+    notices = await finish_restore(paths)
     settings_file = SettingsFile(paths.settings, paths.trash)
     settings = settings_file.load()
     database = await Database.open(paths.database)
     try:
-        notices = [*describe_unusable_settings(settings_file.problems), *await asyncio.to_thread(tidy_home, paths)]
+        notices += [*describe_unusable_settings(settings_file.problems), *await asyncio.to_thread(tidy_home, paths)]
         with suppress(OSError):  # where users put their models; other folders are made when something is put into them
             paths.models.mkdir(exist_ok=True)
         preferences = Preferences(settings, settings_file, database, total_memory() if memory is None else memory)

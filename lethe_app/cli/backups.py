@@ -48,22 +48,22 @@ def _find(text: str, backups: list[Backup]) -> Path:
 
 
 def _print_list(paths: Paths, *, as_json: bool) -> int:
-    listed = [
-        (one.backup, describe_contents(one.contents.counts) if one.contents else one.trouble)
+    rows = [
+        {
+            "file": str(one.backup.path),
+            "made": f"{one.backup.created:%Y-%m-%d %H:%M}",
+            "kind": one.backup.kind.value,
+            "size": one.backup.size,
+            "holds": describe_contents(one.contents.counts) if one.contents else one.trouble,
+        }
         for one in read_backups(paths.home)
     ]
     if as_json:
-        rows = [
-            {"file": str(one.path), "made": one.created.isoformat(), "kind": one.kind, "size": one.size, "holds": contents}
-            for one, contents in listed
-        ]
         print_json({"backups": rows})
         return 0
-    for number, (backup, contents) in enumerate(listed, start=1):
-        made, size = f"{backup.created:%Y-%m-%d %H:%M}", f"{backup.size / 1e6:.1f} MB"
-        print(f"{number:3}  {made}  {size:>10}  {backup.kind:9}  {backup.path.name}\n     {contents}")
-    if listed:
-        print("Restore one by “lethe restore NUMBER”, or one from elsewhere by “lethe restore FILE”.")
-    else:
-        print(f"There are no backups in {paths.home / 'backups'}. Restore one from elsewhere by “lethe restore FILE”.")
+    for number, row in enumerate(rows, start=1):
+        print("{number:3}  {made}  {kind:9}  {size:13,} bytes  {file}\n     {holds}".format(number=number, **row))
+    if not rows:
+        print(f"There are no backups in {paths.home / 'backups'}.")
+    print("Restore one by “lethe restore NUMBER”, or one from elsewhere by “lethe restore FILE”.")
     return 0

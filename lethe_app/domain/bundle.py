@@ -247,18 +247,21 @@ class BackedUpConversation(BaseModel):
 class BackupContents(BaseModel, extra="ignore"):
     """Contents of a backup, or of the data folder in use.
 
-    The schema version is 0 if there is no database; `has_files` is False for a copy of the database alone. `counts` are the
-    numbers of records that are not deleted by kind: personas, user_personas, conversations, messages, memories, facts,
-    notebooks, worlds, documents, presets. `personas` are names by file name, without those that ship with Lethe, and
-    `conversations` the newest ones. `left_out` are files that could not be read or are too large, relative to the data folder.
+    `counts` are the numbers of records that are not deleted by kind: personas, conversations, messages, memories, facts,
+    notebooks, worlds, documents, presets; a copy of the database alone lacks those that are files. `personas` are names by file
+    name, without those that ship with Lethe, and `conversations` the newest ones. `left_out` are files that could not be read,
+    relative to the data folder.
     """
 
     format: Literal["lethe-backup"] = "lethe-backup"
     version: int = Field(default=BACKUP_VERSION, ge=1)
     made: AwareDatetime
-    schema_version: int = 0
-    has_files: bool = True
     counts: dict[str, int] = Field(default_factory=dict)
     personas: dict[str, str] = Field(default_factory=dict)
     conversations: list[BackedUpConversation] = Field(default_factory=list)
     left_out: list[str] = Field(default_factory=list)
+
+    @property
+    def has_files(self) -> bool:
+        """Return whether it is more than a copy of the database alone."""
+        return "personas" in self.counts

@@ -8,6 +8,7 @@ import secrets
 import stat
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 from lethe_app.storage.error_translation import translate_errors
@@ -35,6 +36,22 @@ def write_atomically(path: Path, content: bytes) -> None:
             delete_temporary_file(temporary_file)
             raise
         sync_folder(target.parent)
+
+
+@contextlib.contextmanager
+def complete_file(target: Path) -> Iterator[Path]:
+    """Give the path of a new file beside `target`, which it replaces once the body has written it; it is deleted if the body
+    raises.
+    """
+    draft = target.with_name(f".{target.name}.partial")
+    draft.unlink(missing_ok=True)  # left by one that was killed
+    try:
+        yield draft
+        sync_file(draft)
+        draft.replace(target)
+        sync_folder(target.parent)
+    finally:
+        delete_temporary_file(draft)
 
 
 def delete_temporary_file(temporary_file: Path) -> None:

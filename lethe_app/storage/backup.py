@@ -16,7 +16,7 @@ from typing import IO
 
 from lethe_app.domain.bundle import BACKUP_SUFFIX, Backup, BackupKind
 from lethe_app.domain.clock import now
-from lethe_app.storage.atomic import delete_temporary_file, sync_file, sync_folder
+from lethe_app.storage.atomic import complete_file, delete_temporary_file
 from lethe_app.storage.error_translation import damaged_error, translate_errors
 
 log = logging.getLogger(__name__)
@@ -108,19 +108,6 @@ class PieceCopier:
             self._on_progress(min(1.0, self._done / self._total))
 
 
-def copy_backup(source: Path, target: Path, on_progress: Progress) -> None:
-    """Copy the file of a backup. Raise StorageError; then no file is left."""
-    draft = target.with_name(f".{target.name}.partial")
-    with translate_errors(target):
-        try:
-            with source.open("rb") as original, draft.open("wb") as copy:
-                PieceCopier(source.stat().st_size, on_progress).copy(original, copy)
-            sync_file(draft)
-            draft.replace(target)
-        finally:
-            delete_temporary_file(draft)
-
-
 def rotate(folder: Path, kind: BackupKind, keep: int | None = None) -> None:
     """Delete the oldest backups of a kind, so that `keep` are left, by default as many as are kept of that kind.
 
@@ -138,26 +125,18 @@ def copy_verified(source: Path, target: Path, stop: threading.Event, on_progress
     """Copy a database that may be in use, check every page of the copy, and only then rename it to `target`. Raise
     DatabaseDamaged.
     """
-    partial = target.with_name(f"{target.name}.partial")
     with translate_errors(source), closing(sqlite3.connect(f"{source.absolute().as_uri()}?mode=ro", uri=True)) as reader:
         reader.isolation_level = None
         reader.execute("BEGIN")
         # BEGIN alone takes no snapshot; the first read does. Without it the backup API would start over at every write of
         # the storage thread.
         reader.execute("SELECT count(*) FROM sqlite_schema").fetchone()  # holds one snapshot for every step
-        try:
-            with translate_errors(target):
-                target.parent.mkdir(parents=True, exist_ok=True)
-                partial.unlink(missing_ok=True)
-                _copy_pages(reader, partial, stop, on_progress)
-            if not passes_integrity_check(partial, stop):
-                raise damaged_error(source, "is damaged")
-            with translate_errors(target):
-                sync_file(partial)
-                partial.replace(target)
-                sync_folder(target.parent)
-        finally:
-            delete_temporary_file(partial)
+        with translate_errors(target):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with complete_file(target) as draft:
+                _copy_pages(reader, draft, stop, on_progress)
+                if not passes_integrity_check(draft, stop):
+                    raise damaged_error(source, "is damaged")
 
 
 def back_up_before_migration(database: Path, version: int) -> Path:

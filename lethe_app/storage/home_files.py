@@ -9,29 +9,20 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-PRIVATE_UMASK, OTHERS = 0o077, 0o077
-"""Permissions that new files lack, and those that no file of a home has: everything for group and others."""
+OTHERS, OTHERS_READ = 0o077, 0o044
+"""Permissions of the group and of others: all, which no file of a home has, and those of reading."""
 LEFTOVER_SUFFIXES = (".partial", ".tmp")
 """Suffixes of files that are renamed once they are complete. Downloads, which can be resumed, have another one."""
-SHARED_MODE = 0o666
-_inherited_umask: list[int] = []
-"""Umask of the process before `create_files_privately`."""
 
 
 def create_files_privately() -> None:
-    """Give every file and folder that this process creates from now on to its user alone; does nothing on Windows."""
-    if sys.platform != "win32":
-        previous = os.umask(PRIVATE_UMASK)
-        if not _inherited_umask:
-            _inherited_umask.append(previous)
+    """Give every file and folder that this process creates from now on to its user alone."""
+    os.umask(OTHERS)
 
 
 def share_like_folder(file: Path) -> None:
-    """Give a new file the permissions it would have had without `create_files_privately`, unless its folder is private: an
-    export is as readable as other files beside it.
-    """
-    if _inherited_umask and file.parent.stat().st_mode & OTHERS:
-        file.chmod(SHARED_MODE & ~_inherited_umask[0])
+    """Let those read a new file who can read the folder that it is in: an export is as readable as other files beside it."""
+    file.chmod(stat.S_IRUSR | stat.S_IWUSR | file.parent.stat().st_mode & OTHERS_READ)
 
 
 def make_private(*folders: Path) -> int:
@@ -39,24 +30,26 @@ def make_private(*folders: Path) -> int:
     files and folders were changed. What belongs to somebody else is left as it is, and so is a folder that holds more than
     Lethe: the user's own one, and that of a disk.
     """
-    if sys.platform == "win32":
-        return 0
-    shared = {Path.home(), *(folder for folder in folders if folder.is_mount())}
-    own = [folder for folder in folders if folder not in shared]
-    return sum(_make_entry_private(path) for folder in own for path in (folder, *_entries(folder)))
+    changed = 0
+    own = [each for each in folders if sys.platform != "win32" and each != Path.home() and not each.is_mount()]
+    for path in (path for folder in own for path in (folder, *_entries(folder))):
+        with suppress(OSError):
+            mode = path.lstat().st_mode
+            if mode & OTHERS and not stat.S_ISLNK(mode):
+                path.chmod(stat.S_IMODE(mode) & ~OTHERS)
+                changed += 1
+    return changed
 
 
-def delete_leftovers(folder: Path, kept: Path) -> int:
-    """Delete files below `folder` whose writing was killed, and return their number; nothing in the folder `kept` is touched.
+def delete_leftovers(folder: Path, kept: Path) -> None:
+    """Delete files below `folder` whose writing was killed; nothing in the folder `kept` is touched.
 
     Only while no other process writes there.
     """
-    leftovers = [path for path in _entries(folder) if path.suffix in LEFTOVER_SUFFIXES and not path.is_relative_to(kept)]
-    files = [path for path in leftovers if path.is_file() and not path.is_symlink()]
-    for path in files:
-        with suppress(OSError):
-            path.unlink()
-    return len(files)
+    for path in _entries(folder):
+        if path.suffix in LEFTOVER_SUFFIXES and not path.is_relative_to(kept):
+            with suppress(OSError):  # a folder
+                path.unlink()
 
 
 def _entries(folder: Path) -> Iterator[Path]:
@@ -64,12 +57,3 @@ def _entries(folder: Path) -> Iterator[Path]:
     for parent, folders, files in os.walk(folder):
         for name in (*folders, *files):
             yield Path(parent, name)
-
-
-def _make_entry_private(path: Path) -> bool:
-    with suppress(OSError):
-        mode = path.lstat().st_mode
-        if not stat.S_ISLNK(mode) and mode & OTHERS:
-            path.chmod(stat.S_IMODE(mode) & ~OTHERS)
-            return True
-    return False

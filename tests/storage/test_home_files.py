@@ -12,7 +12,6 @@ import pytest
 
 from lethe_app.app import build, configure_log
 from lethe_app.paths import Paths
-from lethe_app.storage import home_files
 from lethe_app.storage.atomic import write_atomically
 from lethe_app.storage.home_files import create_files_privately
 
@@ -20,8 +19,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="files have no s
 
 
 @pytest.fixture(autouse=True)
-def usual_umask(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(home_files, "_inherited_umask", [])
+def usual_umask() -> Iterator[None]:
     before = os.umask(0o022)
     yield
     os.umask(before)

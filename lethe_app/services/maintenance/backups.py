@@ -10,7 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
 
-from lethe_app.domain.bundle import Backup, BackupContents, BackupKind
+from lethe_app.domain.bundle import Backup, BackupContents
 from lethe_app.domain.clock import now
 from lethe_app.errors import LetheError
 from lethe_app.paths import Paths
@@ -23,7 +23,7 @@ from lethe_app.services.scheduling.offload import (
 )
 from lethe_app.storage import backup as storage
 from lethe_app.storage.home_backup import restore
-from lethe_app.storage.home_backup.create import back_up_daily, back_up_home, describe_home
+from lethe_app.storage.home_backup.create import back_up_daily, back_up_home
 from lethe_app.storage.home_files import create_files_privately
 
 log = logging.getLogger(__name__)
@@ -67,7 +67,9 @@ def list_backups(home: Path) -> list[Backup]:
 
 
 def read_contents(backup: Path) -> BackupContents:
-    """Return what a backup contains. Raise FileError or StorageError if it cannot be restored."""
+    """Return what a backup contains, or a data folder, also while it is in use. Raise FileError or StorageError if it cannot be
+    restored.
+    """
     return restore.read_contents(backup)
 
 
@@ -83,11 +85,6 @@ def _read_backup(backup: Backup) -> ListedBackup:
         return ListedBackup(backup, None, error.message)
 
 
-def read_current_contents(home: Path) -> BackupContents:
-    """Return what a data folder contains now, also while it is in use. Raise StorageError."""
-    return describe_home(home, is_in_use=True)
-
-
 async def make_daily_backup(home: Path, *, keep: int | None = None, moment: datetime | None = None) -> Path | None:
     """Make the daily backup of a data folder in a thread, and return its path; None if it is not due."""
     return await run_cancellable_work(
@@ -97,24 +94,11 @@ async def make_daily_backup(home: Path, *, keep: int | None = None, moment: date
 
 async def back_up(home: Path, file: Path | None = None, on_progress: ProgressCallback = ignore_progress) -> Path:
     """Write everything of a data folder into `file`, or into a new one in that folder, by default that of its backups, and
-    return the path; a cancelled one is deleted. Raise StorageError.
+    return its path. Raise StorageError.
     """
-    target = _choose_target(home, file)
-    await run_cancellable_work(lambda token: back_up_home(home, target, token.cancel_event, token.report_progress), on_progress)
-    return target
-
-
-def _choose_target(home: Path, file: Path | None) -> Path:
-    default = storage.backup_path(home / "backups", now(), BackupKind.MANUAL)
-    return file / default.name if file is not None and file.is_dir() else file or default
-
-
-async def save_copy(backup: Backup, target: Path, on_progress: ProgressCallback = ignore_progress) -> None:
-    """Write a backup into a file outside of the data folder; a folder of what was replaced is packed. Raise StorageError."""
-    if backup.kind is BackupKind.REPLACED:
-        await back_up(backup.path, target, on_progress)
-    else:
-        await run_cancellable_work(lambda token: storage.copy_backup(backup.path, target, token.report_progress), on_progress)
+    return await run_cancellable_work(
+        lambda token: back_up_home(home, file, token.cancel_event, token.report_progress), on_progress
+    )
 
 
 async def delete_backup(backup: Backup) -> None:
@@ -139,6 +123,15 @@ async def restore_backup(paths: Paths, backup: Path, on_progress: ProgressCallba
     return await run_cancellable_work(
         lambda token: restore.restore_backup(paths, backup, token.report_progress, token.cancel_event), on_progress
     )
+
+
+async def finish_restore(paths: Paths) -> list[LetheError]:
+    """Complete a restore that was interrupted, before anything is read, and return a notice of one since the last start."""
+    restored = await asyncio.to_thread(restore.finish_restore, paths)
+    if restored is None:
+        return []
+    backup, replaced = restored
+    return [LetheError(f"The backup {backup} was restored.", f"What was here before is kept as a backup: {replaced}.")]
 
 
 async def run_cancellable_work(work: Callable[[CancelToken], T], on_progress: ProgressCallback) -> T:

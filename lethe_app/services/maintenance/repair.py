@@ -15,8 +15,7 @@ from lethe_app.services.maintenance.backups import list_backups, run_cancellable
 from lethe_app.services.scheduling.offload import CancelToken, ProgressCallback, ignore_progress
 from lethe_app.storage.database_header import has_content
 from lethe_app.storage.error_translation import damaged_error, translate_errors
-from lethe_app.storage.home_backup.archive import DATABASE, DATABASE_ITEMS
-from lethe_app.storage.home_backup.create import describe_database
+from lethe_app.storage.home_backup.create import DATABASE, DATABASE_ITEMS, describe_database
 from lethe_app.storage.home_backup.restore import commit_restore, prepared_folder
 from lethe_app.storage.salvage import SalvageReport, salvage
 

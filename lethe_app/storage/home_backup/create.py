@@ -1,85 +1,147 @@
-"""Making backups of a data folder while it is in use: one a day, on request, and into a file of the user's choice; and what a
-data folder or backup contains.
+"""Making backups of a data folder, also while it is in use: what belongs to one, what it contains, and writing it to a file.
+
+The archive contains relative names. Models, caches, logs and secrets are in none.
 """
 
 from __future__ import annotations
 
+import io
+import json
 import logging
+import re
 import shutil
 import sqlite3
 import threading
-from collections import Counter
+import zipfile
 from contextlib import closing, suppress
 from datetime import datetime
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
+from typing import IO
 
+from lethe_app.config.settings import SECRET_SETTINGS
 from lethe_app.domain.bundle import BackedUpConversation, BackupContents, BackupKind
 from lethe_app.domain.clock import now
 from lethe_app.domain.persona import Persona
 from lethe_app.errors import DiskFull, FileError, StorageError
-from lethe_app.storage.atomic import delete_temporary_file
-from lethe_app.storage.backup import Progress, backup_folder, backup_path, copy_verified, list_backups, rotate
+from lethe_app.storage.atomic import complete_file, delete_temporary_file
+from lethe_app.storage.backup import PieceCopier, Progress, backup_folder, backup_path, copy_verified, list_backups, rotate
 from lethe_app.storage.chats.session_list import PREVIEW_CHARACTERS, shown_title
 from lethe_app.storage.database_header import has_content, sidecar_path
 from lethe_app.storage.error_translation import LOW_DISK_BYTES, disk_full_error, translate_errors
-from lethe_app.storage.files.json_files import read_model
-from lethe_app.storage.home_backup.archive import DATABASE, find_files, write_archive
-from lethe_app.storage.migrations import schema_version
+from lethe_app.storage.files.json_files import read_model, read_object
+from lethe_app.storage.home_files import LEFTOVER_SUFFIXES
 
 log = logging.getLogger(__name__)
 
+DATABASE, SETTINGS, WINDOW, MANIFEST = "lethe.sqlite3", "settings.json", "window.ini", "backup.json"
+DATABASE_ITEMS = tuple(sidecar_path(Path(DATABASE), suffix).name for suffix in ("-wal", "-shm", "-journal", ""))
+"""Files of the database. Its logs come first: left beside another database, SQLite would replay them into it."""
+FOLDERS = (
+    *("personas", "worldinfo", "presets", "notebooks", "prompts", "translations", "subjects", "mood"),
+    *("trash/personas", "trash/worldinfo", "trash/presets", "trash/notebooks"),
+)
+FILE_ITEMS = (SETTINGS, WINDOW, *FOLDERS)
+"""Files and folders that are restored together with the database, each as a whole. The window's file contains the drafts."""
+SECRET = re.compile("|".join([*SECRET_SETTINGS, "_key$", "_password$", "_token$"]))
+"""Names of settings that are in no backup: those that are masked on screen, and what a newer version may call so."""
+LEVEL = 1
+"""Compression of zlib: a quarter of the size of a database, at several times the speed of the default."""
 MAX_CONVERSATIONS = 200
 """Number of conversations that are listed of a backup."""
+KEPT_SESSIONS = "FROM sessions s JOIN memories m USING (guid) WHERE m.deleted_at IS NULL AND {is_kept}"
 COUNTED = {
+    "conversations": f"SELECT count(*) {KEPT_SESSIONS}",
+    "messages": f"SELECT coalesce(sum(message_count), 0) {KEPT_SESSIONS}",
     "memories": "SELECT count(*) FROM memories WHERE category <> 'chat_session' AND deleted_at IS NULL",
     "facts": "SELECT count(*) FROM facts WHERE deleted_at IS NULL",
     "documents": "SELECT count(*) FROM documents",
 }
-"""Query of the number of records of a kind by its table, which older schema versions may lack."""
-COUNT_CONVERSATIONS = """
-SELECT count(*), coalesce(sum(message_count), 0) FROM sessions s JOIN memories m USING (guid)
-WHERE m.deleted_at IS NULL AND {is_kept}
-"""
-SELECT_CONVERSATIONS = """
-SELECT s.persona_id, {title}, s.last_activity, s.message_count, coalesce(
+"""Query of the number of records of each kind in the database."""
+LATER_TABLES = frozenset({"facts", "documents"})
+"""Tables that the first schema versions lack."""
+SELECT_CONVERSATIONS = f"""
+SELECT s.persona_id, {shown_title("m")} AS title, s.last_activity, s.message_count AS messages, coalesce(
     (SELECT substr(a.content, 1, :preview) FROM messages t JOIN alternatives a ON a.message_id = t.id AND a.position = t.shown
-     WHERE t.session_id = s.guid AND t.deleted_at IS NULL AND t.hidden = 0 ORDER BY t.seq DESC LIMIT 1), '')
-FROM sessions s JOIN memories m USING (guid) WHERE m.deleted_at IS NULL AND {is_kept}
-ORDER BY s.last_activity DESC LIMIT :limit
+     WHERE t.session_id = s.guid AND t.deleted_at IS NULL AND t.hidden = 0 ORDER BY t.seq DESC LIMIT 1), '') AS last_words
+{KEPT_SESSIONS} ORDER BY s.last_activity DESC LIMIT :limit
 """
-FILE_KINDS = {"worldinfo": "worlds", "presets": "presets", "notebooks": "notebooks"}
-"""Kind of record by the folder of its files."""
+FILE_KINDS = {"worlds": "worldinfo/*.json", "presets": "presets/**/*.json", "notebooks": "notebooks/*/*.md"}
+"""Pattern of the files of each kind of record that is not in the database."""
+
+
+def find_files(home: Path) -> dict[str, Path]:
+    """Return the files of a data folder that belong to a backup, by name; those of writes in progress are left out."""
+    found = [path for item in (*DATABASE_ITEMS, *FILE_ITEMS) for path in (home / item, *sorted((home / item).rglob("*")))]
+    wanted = [path for path in found if path.is_file() and path.suffix not in LEFTOVER_SUFFIXES]
+    return {path.relative_to(home).as_posix(): path for path in wanted}
+
+
+def is_backup_name(name: str) -> bool:
+    """Return whether a name is that of a file of a backup: relative, below one of the folders, and valid on every system."""
+    path = PureWindowsPath(name)  # which separates by both slashes
+    is_plain = path.as_posix() == name and ".." not in path.parts and ":" not in name and name.isprintable()
+    return is_plain and (name in {DATABASE, SETTINGS, WINDOW} or name.startswith(tuple(f"{folder}/" for folder in FOLDERS)))
 
 
 def back_up_home(
-    home: Path, target: Path, stop: threading.Event, on_progress: Progress = lambda _: None, *, moment: datetime | None = None
-) -> BackupContents:
-    """Write everything of a data folder that belongs to a backup into one file, also while it is in use.
+    home: Path, target: Path | None, stop: threading.Event, on_progress: Progress, moment: datetime | None = None
+) -> Path:
+    """Write everything of a data folder that belongs to a backup into one file, also while it is in use, and return its path:
+    `target`, or if that is a folder, a new one in it; by default among the backups. Files that cannot be read are left out and
+    named in the contents.
 
     The copy of the database reads one snapshot while others continue to write; it is checked before it is packed. Raise
     DatabaseDamaged if that check fails, StorageError, and BackupCancelled if `stop` was set; then no file is left.
     """
-    database = home / DATABASE
-    if target.exists():
-        raise StorageError(f"{target} exists already.", "Choose another name.")
-    if not database.exists() and next(find_files(home), None) is None:
-        raise StorageError(f"There is nothing to back up in the folder {home}.")
-    with translate_errors(target):
-        for folder in (backup_folder(database), target.parent):
-            folder.mkdir(parents=True, exist_ok=True)
-            if shutil.disk_usage(folder).free < 2 * _size_of(home) + LOW_DISK_BYTES:
-                raise disk_full_error(folder)
+    own_folder = backup_folder(home / DATABASE)
+    if target is None or target.is_dir():
+        target = backup_path(target or own_folder, now(), BackupKind.MANUAL)
     # The copy never lies where the user wants the file, which may be a stick that is given away.
-    copy = backup_folder(database) / f".{target.name}.database.partial"
+    copy = own_folder / f".{target.name}.database.partial"
+    with translate_errors(target):
+        files = find_files(home)
+        if target.exists():
+            raise StorageError(f"{target} exists already.", "Choose another name.")
+        if not files:
+            raise StorageError(f"There is nothing to back up in the folder {home}.")
+        for folder in (own_folder, target.parent):
+            folder.mkdir(parents=True, exist_ok=True)
+            if shutil.disk_usage(folder).free < 2 * sum(path.stat().st_size for path in files.values()) + LOW_DISK_BYTES:
+                raise disk_full_error(folder)
+    packed = {name: path for name, path in files.items() if name not in DATABASE_ITEMS}
     try:
-        if database.exists():
-            copy_verified(database, copy, stop, lambda done: on_progress(done / 2))
+        if DATABASE in files:
+            copy_verified(home / DATABASE, copy, stop, lambda done: on_progress(done / 2))
+            packed[DATABASE] = copy
         contents = describe_home(home, copy).model_copy(update={"made": moment or now()})
-        return write_archive(home, copy if copy.exists() else None, contents, target, lambda done: on_progress(0.5 + done / 2))
+        _write_archive(packed, contents, target, lambda done: on_progress(0.5 + done / 2))
     finally:
         delete_temporary_file(copy)
-        with suppress(OSError):  # which is of no use while there is no backup in it
-            copy.parent.rmdir()
+    return target
+
+
+def _write_archive(files: dict[str, Path], contents: BackupContents, target: Path, on_progress: Progress) -> None:
+    """Write files into an archive by name. Those that cannot be read are added to `left_out` of the contents."""
+    with translate_errors(target), complete_file(target) as draft:
+        copier = PieceCopier(sum(path.stat().st_size for path in files.values()), on_progress)
+        with zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED, compresslevel=LEVEL) as archive:
+            for name, path in files.items():
+                try:
+                    with _open_file(name, path) as source, archive.open(name, "w", force_zip64=True) as member:
+                        copier.copy(source, member)
+                except (FileError, FileNotFoundError, PermissionError):
+                    contents.left_out.append(name)
+            archive.writestr(MANIFEST, contents.model_dump_json())
+
+
+def _open_file(name: str, path: Path) -> IO[bytes]:
+    """Open a file to be backed up, the settings without secrets. Raise FileError if it cannot be in a backup."""
+    if not is_backup_name(name):
+        raise FileError(path, "has a name that other systems do not allow")
+    if name == SETTINGS:
+        values = {key: value for key, value in read_object(path).items() if not SECRET.search(key)}
+        return io.BytesIO(json.dumps(values, indent=2).encode())
+    return path.open("rb")
 
 
 def back_up_daily(home: Path, keep: int | None, moment: datetime, stop: threading.Event, on_progress: Progress) -> Path | None:
@@ -89,14 +151,13 @@ def back_up_daily(home: Path, keep: int | None, moment: datetime, stop: threadin
     space is free. Raise BackupCancelled if `stop` was set, and DatabaseDamaged if the copy of the database fails its check:
     then the database itself is damaged, and no older backup is deleted.
     """
-    database = home / DATABASE
-    folder = backup_folder(database)
-    with translate_errors(database):
-        if not _is_due(database, folder, moment) or not _has_memories(database):
+    folder = backup_folder(home / DATABASE)
+    with translate_errors(home / DATABASE):
+        if not _is_due(home / DATABASE, folder, moment):
             return None
     target = backup_path(folder, moment, BackupKind.DAILY)
     try:
-        back_up_home(home, target, stop, on_progress, moment=moment)
+        back_up_home(home, target, stop, on_progress, moment)
     except DiskFull:
         log.info("No backup today: too little room on the disk that holds %s", folder)
         return None
@@ -105,84 +166,46 @@ def back_up_daily(home: Path, keep: int | None, moment: datetime, stop: threadin
 
 
 def _is_due(database: Path, folder: Path, moment: datetime) -> bool:
-    """Return whether something was written since the newest backup and that backup is of another day.
+    """Return whether something was written since the newest backup and that backup is of another day; without a backup,
+    whether there are memories.
 
     One whose date is still to come was made while the clock was wrong, and does not count.
     """
     newest = next((backup for backup in list_backups(folder) if backup.created <= moment), None)
     if newest is None:
-        return True
+        with closing(sqlite3.connect(f"{database.absolute().as_uri()}?mode=ro", uri=True)) as reader:
+            return reader.execute("SELECT 1 FROM memories LIMIT 1").fetchone() is not None
     written = max(file.stat().st_mtime for file in (database, sidecar_path(database, "-wal")) if has_content(file))
     return newest.created.date() != moment.astimezone(newest.created.tzinfo).date() and written > newest.created.timestamp()
 
 
-def _has_memories(database: Path) -> bool:
-    with closing(sqlite3.connect(f"{database.absolute().as_uri()}?mode=ro", uri=True)) as reader:
-        return reader.execute("SELECT 1 FROM memories LIMIT 1").fetchone() is not None
-
-
-def _size_of(home: Path) -> int:
-    """Return the number of bytes that a backup of `home` has without compression."""
-    database = home / DATABASE
-    files = [database, sidecar_path(database, "-wal"), *(path for _name, path in find_files(home))]
-    return sum(path.stat().st_size for path in files if path.exists())
-
-
-def describe_home(home: Path, database: Path | None = None, *, is_in_use: bool = False) -> BackupContents:
-    """Return the contents of a data folder; `database` is a copy of its database, by default the one in it.
-
-    Raise StorageError if the database cannot be read.
+def describe_home(home: Path, database: Path | None = None) -> BackupContents:
+    """Return the contents of a data folder, also while it is in use; `database` is a copy of its database, by default the one
+    in it. Raise StorageError if the database cannot be read.
     """
     database = database or home / DATABASE
-    contents = describe_database(database, is_in_use=is_in_use) if database.exists() else BackupContents(made=now())
-    counts, names = _count_files(home)
-    return contents.model_copy(update={"has_files": True, "personas": names, "counts": {**counts, **contents.counts}})
+    contents = describe_database(database) if database.exists() else BackupContents(made=now())
+    for path in (home / "personas").glob("*.json"):
+        with suppress(FileError):
+            contents.personas[path.stem] = read_model(path, Persona).name
+    files = {kind: len(list(home.glob(pattern))) for kind, pattern in FILE_KINDS.items()}
+    contents.counts = {"personas": len(contents.personas), **files, **contents.counts}
+    return contents
 
 
-def describe_database(database: Path, *, is_in_use: bool = False) -> BackupContents:
+def describe_database(database: Path) -> BackupContents:
     """Return the contents of a database of any schema version. Raise StorageError."""
-    # SQLite would create a log beside a database that is only looked at.
-    is_immutable = not is_in_use and not has_content(sidecar_path(database, "-wal"))
-    address = f"{database.absolute().as_uri()}?mode=ro{'&immutable=1' if is_immutable else ''}"
+    address = f"{database.absolute().as_uri()}?mode=ro"
     with translate_errors(database), closing(sqlite3.connect(address, uri=True)) as reader:
+        reader.row_factory = sqlite3.Row
         tables = {name for (name,) in reader.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
-        columns = {row[1] for row in reader.execute("PRAGMA table_info(sessions)")}
+        columns = {row["name"] for row in reader.execute("PRAGMA table_info(sessions)")}
         is_kept = "NOT s.is_incognito" if "is_incognito" in columns else "true"
-        conversations, messages = reader.execute(COUNT_CONVERSATIONS.format(is_kept=is_kept)).fetchone()
-        others = {kind: reader.execute(query).fetchone()[0] for kind, query in COUNTED.items() if kind in tables}
-        select = SELECT_CONVERSATIONS.format(title=shown_title("m"), is_kept=is_kept)
+        queries = {kind: query for kind, query in COUNTED.items() if kind not in LATER_TABLES - tables}
+        select = SELECT_CONVERSATIONS.format(is_kept=is_kept)
         rows = reader.execute(select, {"preview": PREVIEW_CHARACTERS, "limit": MAX_CONVERSATIONS}).fetchall()
-        version = schema_version(reader)
-    return BackupContents(
-        made=datetime.fromtimestamp(database.stat().st_mtime).astimezone(),
-        schema_version=version,
-        has_files=False,
-        counts={"conversations": conversations, "messages": messages, **others},
-        conversations=[_conversation(*row) for row in rows],
-    )
-
-
-def _count_files(home: Path) -> tuple[Counter[str], dict[str, str]]:
-    """Return the number of records of each kind that are files, and the names of the personas by file name."""
-    counts: Counter[str] = Counter()
-    names = {}
-    for name, path in find_files(home):
-        folder = name.partition("/")[0]
-        if folder in FILE_KINDS and path.suffix in {".json", ".md"}:
-            counts[FILE_KINDS[folder]] += 1
-        elif folder == "personas" and path.suffix == ".json":
-            with suppress(FileError):
-                persona = read_model(path, Persona)
-                counts["user_personas" if persona.is_user else "personas"] += 1
-                names[path.stem] = persona.name
-    return counts, names
-
-
-def _conversation(persona_id: str, title: str, last_activity: str, messages: int, last_words: str) -> BackedUpConversation:
-    return BackedUpConversation(
-        persona_id=persona_id,
-        title=title,
-        last_activity=datetime.fromisoformat(last_activity),
-        messages=messages,
-        last_words=" ".join(last_words.split()),
-    )
+        return BackupContents(
+            made=datetime.fromtimestamp(database.stat().st_mtime).astimezone(),
+            counts={kind: reader.execute(query.format(is_kept=is_kept)).fetchone()[0] for kind, query in queries.items()},
+            conversations=[BackedUpConversation.model_validate(dict(row)) for row in rows],
+        )

@@ -16,7 +16,7 @@ from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.bundle import BackupKind
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.paths import Paths
-from lethe_app.services.maintenance.backups import back_up, read_backups, read_current_contents
+from lethe_app.services.maintenance.backups import back_up, read_backups, read_contents
 from lethe_app.storage.home_backup.restore import restore_backup
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog
 from lethe_app.ui.pages.backups.page import BackupsPage
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.usefixtures("styled_app")
 
 async def page_of(scene: Scene, count: int) -> BackupsPage:
     page = scene.open_page("backups", BackupsPage)
-    await until(lambda: page.rows.row_total == count and page._current is not None)
+    await until(lambda: page.rows.row_total == count and page.loader.is_loaded)
     return page
 
 
@@ -50,18 +50,18 @@ async def test_a_backup_is_made_and_compared_with_what_was_written_since(tmp_pat
 
         page.button("Back up now").click()
         await until(lambda: page.rows.row_total == 1)
-        before = page.difference_label.text()
+        before = page.text_label.text()
         await scene.controller.pages.navigator.leave_all_pages()
         await write(scene, "And now?")
         page = await page_of(scene, 1)
         await until(page.title_label.text)
 
-        assert before == "Compared with now: Same numbers"
-        assert page.difference_label.text() == "Compared with now: 1 conversation fewer, 1 message fewer"
-        assert "2 conversations and 2 messages" in page.contents_label.text()
+        assert "Compared with now: Same numbers." in before
+        text = page.text_label.text()
+        assert "Compared with now: 1 conversation fewer, 1 message fewer." in text
+        assert "It contains 2 conversations and 2 messages." in text
         assert "On request" in page.kind_label.text()
         assert "Do you know me?\nMira · " in page.conversations_label.text()
-        assert page.personas_label.text()
 
 
 async def test_a_damaged_backup_is_listed_and_cannot_be_restored(tmp_path: Path):
@@ -69,25 +69,27 @@ async def test_a_damaged_backup_is_listed_and_cannot_be_restored(tmp_path: Path)
         (tmp_path / "backups").mkdir(parents=True)
         (tmp_path / "backups" / "lethe-20260501T120000000000Z.lethebackup").write_text("x")
         page = await page_of(scene, 1)
-        await until(lambda: "is not a backup" in page.difference_label.text())
+        await until(lambda: "is not a backup" in page.text_label.text())
 
         assert not page._detail_buttons[0].button("Restore…").isEnabled()
 
 
-async def test_a_backup_is_deleted_after_a_question_and_saved_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    home = tmp_path / "home"
+async def test_a_backup_is_made_elsewhere_and_one_is_deleted_after_a_question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    home, stick = tmp_path / "home", tmp_path / "stick"
+    stick.mkdir()
     async with opened(home) as scene:
         await back_up(home)
         page = await page_of(scene, 1)
         await until(page.title_label.text)
 
-        press(page, "Save a copy…")
+        page.button("Back up to folder…").click()
         chooser = await scene.dialog()
         assert isinstance(chooser, QFileDialog)
-        monkeypatch.setattr(chooser, "selectedFiles", lambda: [str(tmp_path / "stick.lethebackup")])
+        monkeypatch.setattr(chooser, "selectedFiles", lambda: [str(stick)])
         chooser.done(QFileDialog.DialogCode.Accepted)
-        await until((tmp_path / "stick.lethebackup").exists)
         await until(lambda: scene.toasts)
+        (file,) = stick.iterdir()
+        assert read_contents(file).has_files
 
         QTest.keyClick(page.table, Qt.Key.Key_Delete)
         question = await scene.dialog()
@@ -98,11 +100,13 @@ async def test_a_backup_is_deleted_after_a_question_and_saved_elsewhere(tmp_path
 
 
 async def test_restoring_asks_closes_the_window_and_puts_the_backup_in_place(tmp_path: Path):
-    paths = Paths.standard(tmp_path)
     async with opened(tmp_path) as scene:
         await write(scene, "Do you know me?")
+        scene.window.chat.composer.draft_field.setPlainText("What I wanted to say")
+    async with opened(tmp_path) as scene:
         await back_up(tmp_path)
         await write(scene, "Never mind.")
+        scene.window.chat.composer.draft_field.clear()
         page = await page_of(scene, 1)
         await until(page.title_label.text)
         press(page, "Restore…")
@@ -120,10 +124,17 @@ async def test_restoring_asks_closes_the_window_and_puts_the_backup_in_place(tmp
 
     replaced, restored = read_backups(tmp_path)
     assert replaced.backup.kind is BackupKind.REPLACED
-    services = await build(paths, engine="echo")
-    current = read_current_contents(tmp_path).counts
-    await services.close()
+    async with opened(tmp_path) as scene:
+        await until(lambda: scene.toasts)
+        notice, draft = scene.toasts[0], scene.window.chat.composer.draft_field.toPlainText()
+        current = read_contents(tmp_path).counts
     assert current["messages"] == restored.contents.counts["messages"] == replaced.contents.counts["messages"] - 1
+    assert draft == "What I wanted to say"
+    assert restored.backup.path.name in notice.text
+    assert str(replaced.backup.path) in notice.detail
+    services = await build(Paths.standard(tmp_path), engine="echo")
+    await services.close()
+    assert not services.notices
 
 
 async def test_a_restore_that_fails_at_the_end_is_reported_and_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

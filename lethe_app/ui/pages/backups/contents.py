@@ -19,10 +19,6 @@ KINDS: dict[BackupKind, str] = {
 """Title of each kind of backup."""
 COUNTED: dict[str, tuple[str, str]] = {
     "personas": (str(QT_TRANSLATE_NOOP("Backups", "{n} persona")), str(QT_TRANSLATE_NOOP("Backups", "{n} personas"))),
-    "user_personas": (
-        str(QT_TRANSLATE_NOOP("Backups", "{n} user persona")),
-        str(QT_TRANSLATE_NOOP("Backups", "{n} user personas")),
-    ),
     "conversations": (
         str(QT_TRANSLATE_NOOP("Backups", "{n} conversation")),
         str(QT_TRANSLATE_NOOP("Backups", "{n} conversations")),
@@ -36,8 +32,6 @@ COUNTED: dict[str, tuple[str, str]] = {
     "presets": (str(QT_TRANSLATE_NOOP("Backups", "{n} preset")), str(QT_TRANSLATE_NOOP("Backups", "{n} presets"))),
 }
 """Singular and plural of each kind of record, in the order in which they are listed."""
-IN_FILES = frozenset({"personas", "user_personas", "notebooks", "worlds", "presets"})
-"""Kinds of records that a copy of the database alone lacks."""
 
 
 def tr(text: str) -> str:
@@ -52,11 +46,13 @@ def describe_contents(contents: BackupContents) -> str:
 
 
 def describe_difference(contents: BackupContents, current: BackupContents) -> str:
-    """Return how a backup differs from what there is now: “48 messages fewer, 1 fact more”."""
+    """Return how a backup differs from what there is now: “48 messages fewer, 1 fact more”. Kinds that it does not count are
+    left out.
+    """
     parts = []
     for kind, names in COUNTED.items():
-        difference = contents.counts.get(kind, 0) - current.counts.get(kind, 0)
-        if difference and (contents.has_files or kind not in IN_FILES):
+        number = current.counts.get(kind, 0)
+        if difference := contents.counts.get(kind, number) - number:
             count = format_count(abs(difference), *map(tr, names))
             parts.append((tr("{count} more") if difference > 0 else tr("{count} fewer")).format(count=count))
     return ", ".join(parts) or tr("Same numbers")

@@ -9,11 +9,10 @@ from operator import attrgetter
 from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication, Qt
-from PySide6.QtWidgets import QWidget
 
-from lethe_app.domain.bundle import BACKUP_SUFFIX, BackupContents, BackupKind
+from lethe_app.domain.bundle import BACKUP_SUFFIX, BackupContents
+from lethe_app.domain.clock import now
 from lethe_app.paths import Paths
-from lethe_app.services.library import Library
 from lethe_app.services.maintenance.backups import (
     ListedBackup,
     back_up,
@@ -21,19 +20,13 @@ from lethe_app.services.maintenance.backups import (
     prepare_restore,
     read_backups,
     read_contents,
-    read_current_contents,
-    save_copy,
 )
 from lethe_app.ui.core.file_transfers import FileTransfers, open_folder
-from lethe_app.ui.core.formatting import (
-    format_bytes,
-    format_count,
-    join_with_and,
-)
+from lethe_app.ui.core.formatting import format_bytes, format_count
 from lethe_app.ui.core.labels.dates import format_date_time
 from lethe_app.ui.dialogs.bundle_parts import TransferProgressDialog, run_with_progress
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog, run_dialog
-from lethe_app.ui.dialogs.files import ask_for_file, ask_where_to_save
+from lethe_app.ui.dialogs.files import ask_for_file, ask_for_folder
 from lethe_app.ui.pages.backups.contents import KINDS, describe_contents, describe_conversation, describe_difference, tr
 from lethe_app.ui.pages.context import PageContext
 from lethe_app.ui.pages.record_page.commands import Key, RecordCommand, page_command, single_command
@@ -50,20 +43,18 @@ MIN_WIDTH, WIDTH = 280, 420
 class BackupsPage(RecordPage[ListedBackup]):
     """Page with the backups of the data folder."""
 
-    def __init__(
-        self, context: PageContext, paths: Paths, library: Library, file_transfers: FileTransfers, window: MainWindow
-    ) -> None:
+    def __init__(self, context: PageContext, paths: Paths, file_transfers: FileTransfers, window: MainWindow) -> None:
         super().__init__(context, QCoreApplication.translate("BackupsPage", "Backups"))
-        self._paths, self._library, self._transfers, self._window = paths, library, file_transfers, window
-        self._current: BackupContents | None = None
-        self._names: dict[str, str] = {}
+        self._paths, self._transfers, self._window = paths, file_transfers, window
+        self._current = BackupContents(made=now())
+        """What the data folder contains."""
         self._commands = self._build_commands()
         self.build_list(
             RecordSpec(
                 name=self.tr("Backups"),
                 columns=self._build_columns(),
                 key=lambda one: one.backup.path,
-                search_text=self._describe,
+                search_text=self._compare,
                 empty_text=self.tr(
                     "No backups yet\n\n"
                     "A backup is made on every day on which Lethe is open and something was written. It contains your"
@@ -86,7 +77,7 @@ class BackupsPage(RecordPage[ListedBackup]):
         return [
             Column(self.tr("Made"), lambda one: format_date_time(one.backup.created), attrgetter("backup.created"), 176),
             Column(self.tr("Type"), lambda one: tr(KINDS[one.backup.kind]), width=136, hides_at=2),
-            Column(self.tr("Compared with now"), self._describe, width=0, min_width=200),
+            Column(self.tr("Compared with now"), self._compare, width=0, min_width=200),
             Column(
                 self.tr("Size"),
                 lambda one: format_bytes(one.backup.size),
@@ -101,8 +92,9 @@ class BackupsPage(RecordPage[ListedBackup]):
         tr = self.tr
         return [
             page_command(tr("Back up now"), self._back_up, "download", is_primary=True),
-            page_command(tr("Restore from file…"), self._restore_file, needs_records=False),
-            page_command(tr("Open folder"), self._open_folder, "folder", needs_records=False),
+            page_command(tr("Back up to folder…"), self._choose_folder, needs_records=False),
+            page_command(tr("Restore from file…"), self._choose_file, needs_records=False),
+            page_command(tr("Open folder"), lambda: open_folder(self._paths.home / "backups"), "folder"),
             single_command(
                 tr("Restore…"),
                 lambda one: self._restore(one.backup.path, one.contents),
@@ -110,96 +102,73 @@ class BackupsPage(RecordPage[ListedBackup]):
                 is_enabled=lambda one: one.contents is not None,
                 icon="undo",
             ),
-            single_command(tr("Save a copy…"), self._save_copy),
             single_command(tr("Delete…"), self._delete, (Key.DELETE,), confirm=self._confirm_deletion),
         ]
 
     def _build_detail(self) -> DetailPane:
         self.detail = DetailPane(self.tr("Select a backup to see what it contains."), MIN_WIDTH, WIDTH)
         self.title_label, self.kind_label = create_text_label("", "section"), build_small_label("")
-        self.contents_label, self.difference_label = create_text_label(""), create_text_label("")
-        buttons = self.build_command_buttons(*(one for one in self._commands if one.minimum))
-        self.detail.add_card(self.title_label, self.kind_label, self.contents_label, self.difference_label, buttons)
-        self.personas_label, self.conversations_label = create_text_label(""), create_text_label("")
-        titles = {self.personas_label: self.tr("Personas"), self.conversations_label: self.tr("Newest conversations")}
-        self._cards = [(self.detail.add_card(label, title=title)[0], label) for label, title in titles.items()]
-        for label in (self.contents_label, self.personas_label, self.conversations_label):
+        self.text_label, self.conversations_label = create_text_label(""), create_text_label("")
+        for label in (self.text_label, self.conversations_label):
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        buttons = self.build_command_buttons(*(one for one in self._commands if one.minimum))
+        self.detail.add_card(self.title_label, self.kind_label, self.text_label, buttons)
+        self._conversations_card, _layout = self.detail.add_card(
+            self.conversations_label, title=self.tr("Newest conversations")
+        )
         return self.detail
-
-    def first_focus_widget(self) -> QWidget:
-        return self.table
 
     # The list
 
     async def load_records(self) -> Sequence[ListedBackup]:
-        personas = [*await self._library.personas(), *await self._library.user_personas()]
-        self._names = {persona.unique_name: persona.name for persona in personas}
-        self._current = await asyncio.to_thread(read_current_contents, self._paths.home)
+        self._current = await asyncio.to_thread(read_contents, self._paths.home)
         return await asyncio.to_thread(read_backups, self._paths.home)
 
-    def _describe(self, listed: ListedBackup) -> str:
+    def _compare(self, listed: ListedBackup) -> str:
         """Return how a backup differs from what there is now, or why it cannot be restored."""
-        return listed.trouble if listed.contents is None else self._compare(listed.contents)
+        return listed.trouble if listed.contents is None else describe_difference(listed.contents, self._current)
 
-    def _compare(self, contents: BackupContents) -> str:
-        return describe_difference(contents, self._current) if self._current is not None else ""
-
-    def _compare_in_sentence(self, contents: BackupContents) -> str:
-        return self.tr("Compared with now: {difference}").format(difference=self._compare(contents))
+    def _explain(self, contents: BackupContents) -> str:
+        """Return what a backup contains, how it differs from what there is now, and what it lacks."""
+        difference = describe_difference(contents, self._current)
+        personas = ", ".join(sorted(contents.personas.values()))
+        lines = (
+            self.tr("It contains {contents}.").format(contents=describe_contents(contents) or self.tr("nothing")),
+            self.tr("Compared with now: {difference}.").format(difference=difference),
+            self.tr("Personas: {names}").format(names=personas) if personas else "",
+            self.tr("Left out: {files}").format(files=", ".join(contents.left_out)) if contents.left_out else "",
+            ""
+            if contents.has_files
+            else self.tr("It is a copy of the database alone: personas, worlds, presets and settings stay as they are."),
+        )
+        return "\n\n".join(filter(None, lines))
 
     def show_record(self, record: ListedBackup | None) -> None:
         self.detail.setCurrentIndex(0 if record is None else 1)
         if record is None:
             return
         backup, contents = record.backup, record.contents or BackupContents(made=record.backup.created)
-        names = {**self._names, **contents.personas}
-        talked_to = (names.get(one.persona_id, one.persona_id) for one in contents.conversations)
-        notes = (
-            describe_contents(contents),
-            "" if contents.has_files else self.tr("Only the database, without personas, worlds, presets and settings."),
-            self.tr("Left out: {files}.").format(files=", ".join(contents.left_out)) if contents.left_out else "",
-        )
-        texts = {
-            self.title_label: format_date_time(backup.created),
-            self.kind_label: f"{tr(KINDS[backup.kind])} · {format_bytes(backup.size)} · {backup.path.name}",
-            self.contents_label: "\n".join(filter(None, notes)),
-            self.difference_label: record.trouble or self._compare_in_sentence(contents),
-            self.personas_label: join_with_and(sorted({*contents.personas.values(), *talked_to})),
-            self.conversations_label: "\n\n".join(describe_conversation(one, names) for one in contents.conversations),
-        }
-        for label, text in texts.items():
-            label.setText(text)
-            label.setVisible(bool(text))
-        for card, label in self._cards:
-            card.setVisible(bool(label.text()))
+        names = {**self._current.personas, **contents.personas}
+        self.title_label.setText(format_date_time(backup.created))
+        self.kind_label.setText(f"{tr(KINDS[backup.kind])} · {format_bytes(backup.size)} · {backup.path.name}")
+        self.text_label.setText(record.trouble or self._explain(contents))
+        self.conversations_label.setText("\n\n".join(describe_conversation(one, names) for one in contents.conversations))
+        self._conversations_card.setVisible(bool(contents.conversations))
 
     # Commands
 
-    async def _back_up(self) -> None:
+    async def _back_up(self, folder: Path | None = None) -> None:
         dialog = TransferProgressDialog(self._context.dialog_parent, self.tr("Backing up…"))
-        path = await run_with_progress(dialog, self._transfers, partial(back_up, self._paths.home, None))
+        path = await run_with_progress(dialog, self._transfers, partial(back_up, self._paths.home, folder))
         if path is not None:
-            self._context.notifier.notify(self.tr("Everything was backed up."))
+            self._context.notifier.notify(self.tr("Everything was backed up."), str(path))
             self.select_when_loaded(path)
             self.reload()
 
-    def _open_folder(self) -> None:
-        folder = self._paths.home / "backups"
-        open_folder(folder if folder.is_dir() else self._paths.home)
-
-    async def _save_copy(self, listed: ListedBackup) -> None:
-        backup = listed.backup
-        suffix = BACKUP_SUFFIX if backup.kind is BackupKind.REPLACED else backup.path.suffix
-        name = f"Lethe {backup.created:%Y-%m-%d}{suffix}"
-        filters = self.tr("Backup (*{suffix})").format(suffix=suffix)
-        chosen = await ask_where_to_save(self._context.dialog_parent, self.tr("Save a copy"), name, filters)
-        if chosen is None:
-            return
-        dialog = TransferProgressDialog(self._context.dialog_parent, self.tr("Saving a copy…"))
-        await run_with_progress(dialog, self._transfers, lambda report: save_copy(backup, chosen[0], report))
-        if not dialog.is_cancelled:
-            self._context.notifier.notify(self.tr("The backup was saved as “{file}”.").format(file=chosen[0].name))
+    async def _choose_folder(self) -> None:
+        folder = await ask_for_folder(self._context.dialog_parent, self.tr("Back up to folder"))
+        if folder is not None:
+            await self._back_up(folder)
 
     def _confirm_deletion(self, chosen: Sequence[ListedBackup]) -> ConfirmDialog:
         title = self.tr("Delete the backup of {date}?").format(date=format_date_time(chosen[0].backup.created))
@@ -210,7 +179,7 @@ class BackupsPage(RecordPage[ListedBackup]):
         await delete_backup(listed.backup)
         self.reload()
 
-    async def _restore_file(self) -> None:
+    async def _choose_file(self) -> None:
         kinds = self.tr("Backups (*{suffix} *.sqlite3)").format(suffix=BACKUP_SUFFIX)
         path = await ask_for_file(self._context.dialog_parent, self.tr("Restore from file"), kinds)
         if path is not None:
@@ -220,18 +189,12 @@ class BackupsPage(RecordPage[ListedBackup]):
         """Ask, prepare the restore while Lethe is open, and then close Lethe, which restores the backup and starts again."""
         assert contents is not None, "the command is disabled for what cannot be read"
         title = self.tr("Restore the backup of {date}?").format(date=format_date_time(contents.made))
-        database_only = self.tr("It is a copy of the database alone: personas, worlds, presets and settings stay as they are.")
-        parts = (
-            self.tr("It contains {contents}.").format(contents=describe_contents(contents) or self.tr("nothing")),
-            f"{self._compare_in_sentence(contents)}.",
-            "" if contents.has_files else database_only,
-            self.tr(
-                "Lethe closes, puts the backup in place and starts again. What is here now is kept as a backup of its own,"
-                " from which you can return. Models, keys and passwords stay as they are."
-            ),
+        note = self.tr(
+            "Lethe closes, puts the backup in place and starts again. What is here now is kept as a backup of its own,"
+            " from which you can return. Models, keys and passwords stay as they are."
         )
-        text = "\n\n".join(filter(None, parts))
-        if not await run_dialog(ConfirmDialog(self._context.dialog_parent, title, text, self.tr("Restore and restart"))):
+        text, button = f"{self._explain(contents)}\n\n{note}", self.tr("Restore and restart")
+        if not await run_dialog(ConfirmDialog(self._context.dialog_parent, title, text, button)):
             return
         dialog = TransferProgressDialog(self._context.dialog_parent, self.tr("Preparing the backup…"))
         dialog.primary.hide()  # Lethe would close while the user does something else
