@@ -5,10 +5,9 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -175,15 +174,12 @@ class SettingsFile:
     def __init__(self, path: Path, trash: Path) -> None:
         self._path = path
         self._trash = trash
-        self._unknown: dict[str, object] = {}
-        self._unusable: list[UnusableValue] = []
+        self._stored: dict[str, Any] = {}
+        """Values of the file, under the names of this version."""
         self._loaded: dict[str, Any] = {}
         """Settings as loaded, to see which ones were changed since."""
-
-    @property
-    def problems(self) -> list[FileError]:
-        """Return the values of the file that could not be used, each with its reason; names of a newer version are none."""
-        return [value.problem for value in self._unusable if value.problem is not None]
+        self.problems: list[FileError] = []
+        """Values of the file that cannot be used, each with its reason; names of a newer version are none."""
 
     def load(self) -> Settings:
         """Read the settings, or return the defaults if there is no file. A value that cannot be used is left out, so that its
@@ -196,77 +192,56 @@ class SettingsFile:
         values = {"session_notes" if name == "scratch" else name: value for name, value in read_object(self._path).items()}
         if DISABLE_PROACTIVE in values:
             values.setdefault("proactive_messages", not values.pop(DISABLE_PROACTIVE))
+        self._stored = values
         known = {name: value for name, value in values.items() if name in Settings.model_fields}
-        self._unknown = {name: value for name, value in values.items() if name not in known}
-        settings, self._unusable = read_usable(self._path, Settings, known)
+        settings, self.problems = read_usable(self._path, Settings, known)
         self._loaded = settings.model_dump(mode="json")
         return settings
 
     def save(self, settings: Settings) -> None:
-        """Write the settings. A file that could not be loaded is moved to the trash first. Raise `StorageError`."""
+        """Write the settings. A file that cannot be read is moved to the trash first. Raise StorageError."""
         try:
             self.load()
         except FileError:
             move_to_trash(self._path, self._trash)
-        fields = settings.model_dump(mode="json")
-        for value in reversed(self._unusable):
-            value.put_back(fields, self._loaded)
-        kept = {str(value.location[0]): fields[str(value.location[0])] for value in self._unusable if value.location}
-        write_model(self._path, settings, self._unknown | kept)
+        write_model(self._path, settings, _merge(self._stored, self._loaded, settings.model_dump(mode="json")))
 
 
-@dataclass(frozen=True)
-class UnusableValue:
-    """Value of a file that was left out of a record, and where it stood."""
-
-    location: tuple[int | str, ...]
-    value: object
-    problem: FileError | None
-    """Reason; None for a name that only a newer version knows."""
-
-    def put_back(self, fields: dict[str, Any], loaded: dict[str, Any]) -> None:
-        """Put the value back into the fields to be written, unless another one was chosen in its place since `loaded`."""
-        *parents, key = self.location
-        container, before = _follow(fields, parents), _follow(loaded, parents)
-        if isinstance(container, list) and isinstance(key, int):
-            container.insert(key, self.value)
-        elif isinstance(container, dict) and isinstance(before, dict) and container.get(str(key)) == before.get(str(key)):
-            container[str(key)] = self.value
-
-
-def read_usable(path: Path, kind: type[Model], values: dict[str, Any]) -> tuple[Model, list[UnusableValue]]:
-    """Build a record from those of the `values` that are valid, and return what was left out: the smallest part that makes a
-    value invalid, in the order in which it was taken out.
+def read_usable(path: Path, kind: type[Model], values: dict[str, Any]) -> tuple[Model, list[FileError]]:
+    """Build a record from those of the `values` that are valid: the smallest part that makes a value invalid is left out.
+    Return the record and what is wrong with each part.
     """
     usable = copy.deepcopy(values)
-    left_out: list[UnusableValue] = []
+    problems: list[FileError] = []
     while True:
         try:
-            return kind.model_validate(usable), left_out
+            return kind.model_validate(usable), problems
         except ValidationError as error:
             detail = error.errors(include_url=False)[0]
-        location = tuple(part for part in detail["loc"] if part != "[key]")
-        if not location:
-            raise FileError(path, _describe_error(detail))
-        while location[1:] and not _holds(_follow(usable, location[:-1]), location[-1]):
-            location = location[:-1]  # a missing part makes the whole unusable
-        is_unknown = detail["type"] == "extra_forbidden"
         problem = FileError(path, _describe_error(detail), _format_location(detail["loc"]))
-        value = cast("dict[int | str, object]", _follow(usable, location[:-1])).pop(location[-1])
-        left_out.append(UnusableValue(location, value, None if is_unknown else problem))
+        if not detail["loc"]:
+            raise problem
+        if detail["type"] != "extra_forbidden":
+            problems.append(problem)
+        _leave_out(usable, detail["loc"])
 
 
-def _follow(values: object, location: Sequence[int | str]) -> object:
-    """Return what is at a location of nested lists and objects; None if there is nothing."""
-    for part in location:
-        values = cast("dict[int | str, object]", values)[part] if _holds(values, part) else None
-    return values
+def _leave_out(container: Any, location: Sequence[int | str]) -> None:  # noqa: ANN401 - JSON, whatever it is
+    """Delete what is at a location in nested lists and objects; a missing part makes the whole unusable."""
+    part, *rest = location
+    inner = container[part]
+    if rest and rest[0] in (range(len(inner)) if isinstance(inner, list) else inner if isinstance(inner, dict) else ()):
+        _leave_out(inner, rest)
+    else:
+        del container[part]
 
 
-def _holds(container: object, part: int | str) -> bool:
-    if isinstance(container, list):
-        return isinstance(part, int) and part < len(container)
-    return isinstance(container, dict) and part in container
+def _merge(stored: Any, loaded: Any, current: Any) -> Any:  # noqa: ANN401 - JSON, whatever it is
+    """Return the `current` value, with what is the same as it was `loaded` as it is `stored`."""
+    if not (isinstance(stored, dict) and isinstance(loaded, dict) and isinstance(current, dict)):
+        return stored if current == loaded else current
+    left_out = {name: value for name, value in stored.items() if name not in loaded}
+    return left_out | {name: _merge(stored.get(name, value), loaded.get(name), value) for name, value in current.items()}
 
 
 def _format_location(location: tuple[int | str, ...]) -> str:

@@ -315,6 +315,20 @@ def test_a_bad_value_is_replaced_once_another_one_is_chosen(settings_file: Setti
     assert sorted(problem.field for problem in settings_file.problems) == ["agent_hours.dream", "font_size", "theme"]
 
 
+def test_what_a_newer_version_knows_of_one_record_survives_a_change_of_another(settings_file: SettingsFile, tmp_path: Path):
+    path = tmp_path / "settings.json"
+    newer = {"a.gguf": {"threads": 2, "aura": {"hue": 3}}, "b.gguf": {"threads": 2, "kv_type": "q2"}, "c.gguf": {"threads": 1}}
+    path.write_text(json.dumps({"model_choices": newer}))
+
+    settings = settings_file.load()
+    choices = {name: choice for name, choice in settings.model_choices.items() if name != "c.gguf"}
+    choices["a.gguf"] = choices["a.gguf"].model_copy(update={"threads": 4})
+    settings_file.save(settings.model_copy(update={"model_choices": choices}))
+
+    written = without_none(json.loads(path.read_text())["model_choices"])
+    assert written == {"a.gguf": {"threads": 4, "aura": {"hue": 3}}, "b.gguf": {"threads": 2, "kv_type": "q2"}}
+
+
 def test_settings_of_a_newer_version_are_ignored_and_kept(settings_file: SettingsFile, tmp_path: Path):
     path = tmp_path / "settings.json"
     path.write_text('{"font_size": 20, "telepathy": {"range": 3}}')
