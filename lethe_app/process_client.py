@@ -128,9 +128,5 @@ def run_with_error_pipe(errors: Connection, target: Callable[..., None], *args: 
 
 def read_error_output(errors: Connection) -> str:
     """Return what a process that has ended wrote into its error pipe."""
-    if sys.platform == "win32":
-        return ""
-    os.set_blocking(errors.fileno(), False)  # a child of the process may still hold the other end open
-    with suppress(BlockingIOError):
-        return os.read(errors.fileno(), MAX_ERROR_BYTES).decode("utf-8", "replace")
-    return ""
+    has_output = sys.platform != "win32" and errors.poll()  # a child of the process may still hold the other end open
+    return os.read(errors.fileno(), MAX_ERROR_BYTES).decode("utf-8", "replace") if has_output else ""

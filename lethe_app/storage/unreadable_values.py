@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import logging
 import sqlite3
-from datetime import UTC
 from pathlib import Path
 
-from lethe_app.domain.clock import now
 from lethe_app.storage.atomic import write_atomically
 from lethe_app.storage.database_header import sidecar_path
+from lethe_app.storage.files.json_files import trash_path
 from lethe_app.storage.row_mapping import JSON_COLUMNS
 from lethe_app.storage.transaction import transaction
 
@@ -33,13 +32,11 @@ def mend_after(error: sqlite3.Error, connection: sqlite3.Connection, trash: Path
     Text that is not UTF-8 is read with U+FFFD in its place from now on. JSON that is none is replaced by an empty list or
     object, after it was written to a file in the trash.
     """
-    if str(error).startswith(NOT_UTF8) and connection.text_factory is str:
-        connection.text_factory = decode_tolerantly
-        return True
-    if str(error).startswith(NOT_JSON):
-        connection.text_factory = decode_tolerantly  # what is no JSON may be no text either
-        return _empty_broken_json(connection, trash)
-    return False
+    was_strict = connection.text_factory is str
+    if not str(error).startswith((NOT_UTF8, NOT_JSON)):
+        return False
+    connection.text_factory = decode_tolerantly  # what is no JSON may be no text either
+    return was_strict if str(error).startswith(NOT_UTF8) else _empty_broken_json(connection, trash)
 
 
 def decode_tolerantly(stored: bytes) -> str:
@@ -59,24 +56,17 @@ def allow_writing_logs(database: Path) -> None:
 
 
 def _empty_broken_json(connection: sqlite3.Connection, trash: Path) -> bool:
-    columns = [
-        (table, column, default if default in EMPTY_VALUES else EMPTY_VALUES[0])
-        for table, column, default in connection.execute(SELECT_TEXT_COLUMNS).fetchall()
-        if default in EMPTY_VALUES or column in JSON_COLUMNS
-    ]
+    found: dict[str, list[str]] = {}
     with transaction(connection):
-        broken = {
-            f"{table}.{column}": [
-                value for (value,) in connection.execute(f"SELECT {column} FROM {table} WHERE NOT json_valid({column})")
-            ]
-            for table, column, _empty in columns
-        }
-        found = {name: values for name, values in broken.items() if values}
-        if found:
-            file = trash / f"unreadable-values.{now().astimezone(UTC):%Y%m%dT%H%M%S%fZ}.json"
-            write_atomically(file, json.dumps(found, ensure_ascii=False, indent=2).encode())
-        for table, column, empty in columns:
-            if f"{table}.{column}" in found:
+        for table, column, default in connection.execute(SELECT_TEXT_COLUMNS).fetchall():
+            is_json = default in EMPTY_VALUES or column in JSON_COLUMNS
+            query = f"SELECT {column} FROM {table} WHERE NOT json_valid({column})"
+            if is_json and (broken := [value for (value,) in connection.execute(query)]):
+                found[f"{table}.{column}"] = broken
+                empty = default if default in EMPTY_VALUES else EMPTY_VALUES[0]
                 connection.execute(f"UPDATE {table} SET {column} = {empty} WHERE NOT json_valid({column})")
+        if found:
+            file = trash_path("unreadable-values.json", trash)
+            write_atomically(file, json.dumps(found, ensure_ascii=False, indent=2).encode())
     log.info("Values that are no JSON were emptied: %s", {name: len(values) for name, values in found.items()})
     return bool(found)

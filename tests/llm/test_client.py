@@ -155,7 +155,7 @@ def miss_a_library(_pipe: Connection, _kind: str) -> None:
     ("death", "kind", "reason"),
     [
         (abort, ModelUnreadable, r"SIGABRT\): GGML_ASSERT\(n_vocab > 0\) failed"),
-        (starve, ModelOutOfMemory, "ran out of memory"),
+        (starve, ModelOutOfMemory, "memory ran out"),
         (miss_a_library, ModelUnreadable, "libgomp"),
     ],
 )
