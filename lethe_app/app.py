@@ -254,27 +254,22 @@ class WindowRunner:
         self._window.closed.connect(closed.set)
         try:
             services = await self._start(closed)
-        except LetheError as error:
-            self._window.notifier.report_error(error)
-            await closed.wait()
-            return 1
-        if services is None:
-            if closed.is_set():
-                return 1
-            self._window.hide()
-            self._window.deleteLater()
-            return 0
-        try:
-            await self._serve(services, closed)
-        finally:
-            await services.close()
-        try:
+            if services is None:
+                if closed.is_set():
+                    return 1
+                self._window.hide()
+                self._window.deleteLater()
+                return 0
+            try:
+                await self._serve(services, closed)
+            finally:
+                await services.close()
             if self._window.restart_after is not None:
                 await asyncio.to_thread(self._window.restart_after)
         except LetheError as error:
             self._window.restart_after = None
-            closed.clear()
             self._window.show()
+            closed.clear()
             self._window.notifier.report_error(error)
             await closed.wait()
             return 1

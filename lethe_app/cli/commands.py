@@ -212,11 +212,9 @@ def build_parser() -> argparse.ArgumentParser:
 async def run_command(options: argparse.Namespace, paths: Paths, build: Build) -> int:
     """Run a command with the services of the data folder, and close them. Return its exit code."""
     if options.command == "doctor":  # it reports a data folder that cannot be opened
-        from lethe_app.cli.doctor import repair_start, report_checks
+        from lethe_app.cli.doctor import report_checks
 
-        if options.repair:
-            await repair_start(paths, build)
-        return await report_checks(paths, build, as_json=options.json)
+        return await report_checks(paths, build, as_json=options.json, repairs=3 if options.repair else 0)
     if options.command in {"backup", "restore"}:  # also of a data folder that cannot be opened
         from lethe_app.cli.backups import run_backup, run_restore
 

@@ -12,46 +12,37 @@ from lethe_app.cli.bundles import describe_contents
 from lethe_app.domain.model import EngineCheck
 from lethe_app.errors import LetheError
 from lethe_app.paths import Paths
-from lethe_app.services.maintenance.repair import (
-    StartRemedy,
-    describe_repair,
-    find_remedies,
-    repair_database,
-    set_settings_aside,
-)
-
-MAX_REPAIRS = 3
-"""Number of different problems that are repaired one after the other."""
+from lethe_app.services.maintenance.repair import StartRemedy, find_remedies, repair_database, set_settings_aside
 
 if TYPE_CHECKING:
     from lethe_app.composition.app_services import AppServices
 
 
-async def repair_start(paths: Paths, build: Callable[[Paths], Awaitable[AppServices]]) -> None:
-    """Repair what keeps Lethe from starting, as far as possible, and print to stderr what was done. Raise LetheError."""
-    for _attempt in range(MAX_REPAIRS):
-        try:
-            services = await build(paths)
-        except LetheError as error:
-            print(f"lethe: {error.message}", file=sys.stderr)
-            remedies = find_remedies(paths, error)
-            if StartRemedy.REPAIR in remedies:
-                repair = await repair_database(paths)
-                print(describe_repair(repair, describe_contents(repair.contents.counts)), file=sys.stderr)
-            elif StartRemedy.DEFAULT_SETTINGS in remedies:
-                print(f"The default settings apply; your file is kept as {set_settings_aside(paths)}.", file=sys.stderr)
-            else:
-                return
-        else:
-            await services.close()
-            return
+async def repair_start(paths: Paths, error: LetheError) -> bool:
+    """Repair what kept Lethe from starting, if possible; print to stderr what was done, and return whether anything was. Raise
+    LetheError.
+    """
+    print(f"lethe: {error.message}", file=sys.stderr)
+    remedies = find_remedies(paths, error)
+    if StartRemedy.REPAIR in remedies:
+        contents, losses = await repair_database(paths)
+        print(f"Saved: {describe_contents(contents.counts)}.\n{losses}", file=sys.stderr)
+    elif StartRemedy.DEFAULT_SETTINGS in remedies:
+        print(f"The default settings apply; your file is kept as {set_settings_aside(paths)}.", file=sys.stderr)
+    return bool({StartRemedy.REPAIR, StartRemedy.DEFAULT_SETTINGS}.intersection(remedies))
 
 
-async def report_checks(paths: Paths, build: Callable[[Paths], Awaitable[AppServices]], *, as_json: bool) -> int:
-    """Run and print all checks; return 0 if none failed. A data folder that cannot be opened is reported as a failed check."""
+async def report_checks(
+    paths: Paths, build: Callable[[Paths], Awaitable[AppServices]], *, as_json: bool, repairs: int = 0
+) -> int:
+    """Run and print all checks; return 0 if none failed. A data folder that cannot be opened is repaired up to so many times,
+    or else reported as a failed check.
+    """
     try:
         services = await build(paths)
     except LetheError as error:
+        if repairs and await repair_start(paths, error):
+            return await report_checks(paths, build, as_json=as_json, repairs=repairs - 1)
         checks = [EngineCheck("Your data", passed=False, detail=error.message, remedy=error.remedy)]
     else:
         try:

@@ -6,7 +6,7 @@ import shutil
 import sqlite3
 import tempfile
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,8 +25,8 @@ Tables = dict[str, list[str]]
 """Columns of each table."""
 PAGE_BYTES = 4096
 """Size of a page of every database that Lethe creates."""
-INTERIOR_PAGE = 5
-"""First byte of a page of a table that refers to other pages."""
+EMPTY_TABLE = b"\x0d" + bytes(4) + PAGE_BYTES.to_bytes(2) + b"\x00"
+"""Beginning of the page of a table without rows: https://www.sqlite.org/fileformat2.html#b_tree_pages."""
 ARE_PLAUSIBLE = tuple(
     f"SELECT count(*) = coalesce(sum(length({key}) = 36), 0) FROM (SELECT {key} FROM {table} LIMIT 20)"
     for table, key in (("messages", "id"), ("memories", "guid"), ("sessions", "guid"))
@@ -62,52 +62,45 @@ def salvage(database: Path, target: Path, stop: threading.Event, on_progress: Pr
     If nothing can be read, the new one is empty. Raise BackupCancelled when `stop` is set, and StorageError.
     """
     with translate_errors(target), tempfile.TemporaryDirectory(dir=target.parent) as folder:
-        copy, empty = Path(folder) / database.name, Path(folder) / "empty.sqlite3"
-        with closing(sqlite3.connect(empty, isolation_level=None)) as connection:
+        template = Path(folder) / "template.sqlite3"
+        with closing(sqlite3.connect(template, isolation_level=None)) as connection:
             migrate(connection)
-        template = empty.read_bytes()
-        # The list of tables of a new database fits a damaged one if that began as such.
-        for schema_pages in ([], _tree_pages(template, 1)):
-            with closing(_open_copy(database, copy, template, schema_pages)) as source:
+        copy = Path(folder) / database.name
+        for has_schema in (True, False):
+            with closing(_open_copy(database, copy, template, has_schema=has_schema)) as source:
                 if version := _find_version(source):
                     return _copy_database(source, version, target, stop, on_progress)
-        with closing(_open_copy(database, copy, template, [])) as source:
+        with closing(_open_copy(database, copy, template, has_schema=True)) as source:
             return _copy_database(source, len(MIGRATIONS), target, stop, on_progress)
 
 
-def _open_copy(database: Path, copy: Path, template: bytes, schema_pages: Iterable[int]) -> sqlite3.Connection:
-    """Copy a damaged database with its log, and open the copy, with the header and these pages of a new one in their place."""
+def _open_copy(database: Path, copy: Path, template: Path, *, has_schema: bool) -> sqlite3.Connection:
+    """Copy a damaged database with its log, and open the copy with the header of a new one and, unless it has a list of tables
+    itself, with that list: it fits a database that began as such.
+    """
     for suffix in ("", "-wal", "-shm"):
         sidecar_path(copy, suffix).unlink(missing_ok=True)
         if suffix != "-shm" and has_content(sidecar_path(database, suffix)):
             shutil.copyfile(sidecar_path(database, suffix), sidecar_path(copy, suffix))
     copy.touch()
-    header = bytearray(template[:HEADER_BYTES])
-    header[28:32] = (copy.stat().st_size // PAGE_BYTES).to_bytes(4)
+    header = bytearray(template.read_bytes()[:HEADER_BYTES])
+    size = max(copy.stat().st_size, template.stat().st_size)  # tables must not begin on pages that are added
+    header[28:32] = (size // PAGE_BYTES).to_bytes(4)
     header[32:40] = bytes(8)  # no free pages
     header[92:96] = header[24:28]  # the number of pages is valid for this change
     with copy.open("r+b") as file:
-        for page in schema_pages:
-            file.seek((page - 1) * PAGE_BYTES)
-            file.write(template[(page - 1) * PAGE_BYTES : page * PAGE_BYTES])
-        file.seek(0)
-        file.write(header)
+        file.truncate(size)
+        file.write(header if has_schema else header + EMPTY_TABLE)
     connection = sqlite3.connect(copy, isolation_level=None)
     connection.text_factory = decode_tolerantly
     connection.execute("PRAGMA writable_schema = ON")  # tolerates what cannot be read in the list of tables
+    if not has_schema:
+        with suppress(sqlite3.Error):
+            connection.execute("ATTACH ? AS template", (str(template),))
+            connection.execute("INSERT INTO sqlite_schema SELECT * FROM template.sqlite_schema")
+            connection.execute("PRAGMA writable_schema = RESET")  # reads the list
+            connection.execute("PRAGMA writable_schema = ON")
     return connection
-
-
-def _tree_pages(data: bytes, page: int) -> list[int]:
-    """Return a page and all below it: https://www.sqlite.org/fileformat2.html#b_tree_pages."""
-    start = (page - 1) * PAGE_BYTES
-    head = start + (HEADER_BYTES if page == 1 else 0)
-    if data[head] != INTERIOR_PAGE:
-        return [page]
-    places = [head + 12 + 2 * cell for cell in range(int.from_bytes(data[head + 3 : head + 5]))]
-    cells = [start + int.from_bytes(data[place : place + 2]) for place in places]
-    children = [int.from_bytes(data[place : place + 4]) for place in (*cells, head + 8)]
-    return [page, *(below for child in children for below in _tree_pages(data, child))]
 
 
 def _readable_tables(connection: sqlite3.Connection) -> Tables:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
@@ -19,11 +18,10 @@ from lethe_app.storage.home_backup.create import DATABASE, DATABASE_ITEMS, descr
 from lethe_app.storage.home_backup.restore import commit_restore, prepared_folder
 from lethe_app.storage.salvage import SalvageReport, salvage
 
-PARTS = {"alternatives": "messages", "sessions": "conversations", "document_chunks": "documents"}
-PARTS |= {table: table for table in ("messages", "memories", "facts", "documents")}
+PARTS = {"alternatives": "messages", "sessions": "conversations", "document_chunks": "documents"} | {
+    table: table for table in ("messages", "memories", "facts", "documents")
+}
 """What the tables contain that a report names."""
-MAX_LISTED = 20
-"""Number of incomplete conversations that a report lists."""
 
 
 class StartRemedy(StrEnum):
@@ -32,17 +30,6 @@ class StartRemedy(StrEnum):
     REPAIR = "repair"
     RESTORE = "restore"
     DEFAULT_SETTINGS = "default settings"
-
-
-@dataclass(frozen=True)
-class Repair:
-    """Outcome of a repair."""
-
-    report: SalvageReport
-    contents: BackupContents
-    """What the new database contains."""
-    kept: Path | None
-    """Folder with the damaged database."""
 
 
 def find_remedies(paths: Paths, error: Exception) -> list[StartRemedy]:
@@ -71,9 +58,9 @@ def set_settings_aside(paths: Paths) -> Path:
     return kept
 
 
-async def repair_database(paths: Paths, on_progress: ProgressCallback = ignore_progress) -> Repair:
+async def repair_database(paths: Paths, on_progress: ProgressCallback = ignore_progress) -> tuple[BackupContents, str]:
     """Replace the damaged database of a closed Lethe by one with everything that can still be read; the damaged one is kept
-    among the backups.
+    among the backups. Return what was saved, and in words what was not.
 
     Raise DatabaseDamaged if nothing can be read and there are backups, DatabaseLocked while Lethe runs, StorageError; then
     nothing has changed.
@@ -81,27 +68,17 @@ async def repair_database(paths: Paths, on_progress: ProgressCallback = ignore_p
     return await run_cancellable_work(lambda token: _repair(paths, token), on_progress)
 
 
-def _repair(paths: Paths, token: CancelToken) -> Repair:
+def _repair(paths: Paths, token: CancelToken) -> tuple[BackupContents, str]:
     with prepared_folder(paths) as folder:
         report = salvage(paths.database, folder / DATABASE, token.cancel_event, token.report_progress)
         contents = describe_database(folder / DATABASE)
         if not any(contents.counts.values()) and report.damaged and _has_backups(paths.home):
             raise damaged_error(paths.database, "is damaged beyond repair: nothing in it can be read", "Restore a backup.")
-        return Repair(report, contents, commit_restore(paths, folder, DATABASE_ITEMS))
+        return contents, _describe_losses(report, commit_restore(paths, folder, DATABASE_ITEMS))
 
 
-def describe_repair(repair: Repair, saved: str) -> str:
-    """Return what was saved, in words, and what was not, in a few lines."""
-    lines = [f"Saved: {saved if any(repair.contents.counts.values()) else 'nothing'}."]
-    parts = dict.fromkeys(PARTS[table] for table in repair.report.damaged if table in PARTS)
-    incomplete = repair.report.incomplete
-    if parts:
-        lines.append(f"A part could not be read of: {', '.join(parts)}.")
-    lines += [f"“{title}” has {there} of its {before} messages." for title, there, before in incomplete[:MAX_LISTED]]
-    if incomplete[MAX_LISTED:]:
-        lines.append(f"{len(incomplete) - MAX_LISTED} more conversations are incomplete.")
-    if not (parts or incomplete):
-        lines.append("Everything could be read.")
-    if repair.kept is not None:
-        lines.append(f"The damaged file is kept in {repair.kept}.")
-    return "\n".join(lines)
+def _describe_losses(report: SalvageReport, kept: Path | None) -> str:
+    parts = dict.fromkeys(PARTS[table] for table in report.damaged if table in PARTS)
+    lines = [f"A part could not be read of: {', '.join(parts)}."] if parts else []
+    lines += [f"“{title}” has {there} of its {before} messages." for title, there, before in report.incomplete]
+    return "\n".join([*(lines or ["Everything could be read."]), f"The damaged file is kept in {kept}."])

@@ -6,29 +6,20 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QApplication
 
 from lethe_app.errors import DatabaseDamaged, DatabaseTooNew, FileError, LetheError, StorageError
+from lethe_app.paths import Paths
 from lethe_app.services.maintenance.backups import ListedBackup, read_backups, restore_backup
-from lethe_app.services.maintenance.repair import (
-    StartRemedy,
-    describe_repair,
-    find_remedies,
-    repair_database,
-    set_settings_aside,
-)
+from lethe_app.services.maintenance.repair import StartRemedy, find_remedies, repair_database, set_settings_aside
 from lethe_app.ui.core.file_transfers import open_folder
 from lethe_app.ui.core.labels.dates import format_date_time
 from lethe_app.ui.pages.backups.contents import KINDS, describe_contents, tr
+from lethe_app.ui.shell.main_window import MainWindow
 from lethe_app.ui.shell.notifier import crash_report
 from lethe_app.ui.shell.start_problem import Action, StartProblemPage
-
-if TYPE_CHECKING:
-    from lethe_app.paths import Paths
-    from lethe_app.ui.shell.main_window import MainWindow
 
 
 class StartRepair(QObject):
@@ -65,27 +56,23 @@ class StartRepair(QObject):
         self.page.show_actions(self._explain(), [*map(self._build_action, self._remedies), retry], trouble)
 
     def _build_action(self, remedy: StartRemedy) -> Action:
-        match remedy:
-            case StartRemedy.REPAIR:
-                return (
-                    self.tr("Try repair"),
-                    self.tr(
-                        "Saves what can still be read into a new file, and tells what was saved. The damaged file is kept."
-                    ),
-                    partial(self._start, self._repair),
-                )
-            case StartRemedy.RESTORE:
-                return (
-                    self.tr("Restore a backup…"),
-                    self.tr("Goes back to an earlier state, which you choose from a list. What is there now is kept."),
-                    partial(self._start, self._list_backups),
-                )
-            case StartRemedy.DEFAULT_SETTINGS:
-                return (
-                    self.tr("Start with default settings"),
-                    self.tr("Keeps the settings file under another name beside the new one."),
-                    partial(self._start, self._set_settings_aside),
-                )
+        return {
+            StartRemedy.REPAIR: (
+                self.tr("Try repair"),
+                self.tr("Saves what can still be read into a new file, and tells what was saved. The damaged file is kept."),
+                partial(self._start, self._repair),
+            ),
+            StartRemedy.RESTORE: (
+                self.tr("Restore a backup…"),
+                self.tr("Goes back to an earlier state, which you choose from a list. What is there now is kept."),
+                partial(self._start, self._list_backups),
+            ),
+            StartRemedy.DEFAULT_SETTINGS: (
+                self.tr("Start with default settings"),
+                self.tr("Keeps the settings file under another name beside the new one."),
+                partial(self._start, self._set_settings_aside),
+            ),
+        }[remedy]
 
     def _explain(self) -> str:
         """Return in plain words what is wrong and what is not."""
@@ -119,8 +106,10 @@ class StartRepair(QObject):
         return lambda fraction: bar.setValue(round(100 * fraction))
 
     async def _repair(self) -> None:
-        repair = await repair_database(self._paths, self._show_progress(self.tr("Saving what can still be read…")))
-        self._show_outcome(describe_repair(repair, describe_contents(repair.contents)))
+        on_progress = self._show_progress(self.tr("Saving what can still be read…"))
+        contents, losses = await repair_database(self._paths, on_progress)
+        saved = describe_contents(contents) or self.tr("nothing")
+        self._show_outcome(self.tr("Saved: {contents}.").format(contents=saved) + f"\n{losses}")
 
     async def _list_backups(self) -> None:
         self._show_progress(self.tr("Looking into the backups…"))

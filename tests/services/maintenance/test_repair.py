@@ -10,7 +10,7 @@ import pytest
 from lethe_app.errors import DatabaseDamaged, DatabaseTooNew, FileError, StorageError
 from lethe_app.paths import Paths
 from lethe_app.services.maintenance.backups import back_up
-from lethe_app.services.maintenance.repair import StartRemedy, describe_repair, find_remedies, repair_database
+from lethe_app.services.maintenance.repair import StartRemedy, find_remedies, repair_database
 from lethe_app.storage.database import Database
 
 GARBAGE = b"\xa5" * 50_000
@@ -42,11 +42,13 @@ async def test_only_what_can_help_is_offered(paths: Paths):
 async def test_without_a_backup_a_file_beyond_repair_is_replaced_and_kept(paths: Paths):
     paths.database.write_bytes(GARBAGE)
 
-    repair = await repair_database(paths)
+    contents, losses = await repair_database(paths)
 
-    assert describe_repair(repair, "").startswith("Saved: nothing.\nA part could not be read of: ")
-    assert repair.kept is not None
-    assert (repair.kept / "lethe.sqlite3").read_bytes() == GARBAGE
+    assert not any(contents.counts.values())
+    assert losses.startswith("A part could not be read of: ")
+    (kept,) = (paths.home / "backups").glob("*-replaced/lethe.sqlite3")
+    assert kept.read_bytes() == GARBAGE
+    assert str(kept.parent) in losses
     await (await Database.open(paths.database)).close()
 
 
