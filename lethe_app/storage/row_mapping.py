@@ -54,6 +54,7 @@ JSON_COLUMNS = frozenset(
         "metadata",
         "made",
         "withdrawn",
+        "lapsed_sources",
     }
 )
 """Columns that contain JSON: a list, or an object."""

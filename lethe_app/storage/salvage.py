@@ -5,13 +5,13 @@ from __future__ import annotations
 import shutil
 import sqlite3
 import tempfile
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
-from lethe_app.storage.backup import BackupCancelled
+from lethe_app.storage.backup import Progress
 from lethe_app.storage.database_header import HEADER_BYTES, has_content, sidecar_path
 from lethe_app.storage.error_translation import translate_errors
 from lethe_app.storage.index.pending import queue_all
@@ -20,7 +20,6 @@ from lethe_app.storage.salvaged_relations import mend_relations
 from lethe_app.storage.transaction import transaction
 from lethe_app.storage.unreadable_values import decode_tolerantly
 
-Progress = Callable[[float], None]
 Tables = dict[str, list[str]]
 """Columns of each table."""
 PAGE_BYTES = 4096
@@ -55,11 +54,11 @@ class SalvageReport:
     """Title, messages saved and messages there were of conversations that are no longer complete."""
 
 
-def salvage(database: Path, target: Path, stop: threading.Event, on_progress: Progress = lambda _: None) -> SalvageReport:
+def salvage(database: Path, target: Path, on_progress: Progress = lambda _: None) -> SalvageReport:
     """Copy what can be read of a damaged database into a new one at `target`, of the newest schema version; `database` is not
     changed.
 
-    If nothing can be read, the new one is empty. Raise BackupCancelled when `stop` is set, and StorageError.
+    If nothing can be read, the new one is empty. `on_progress` is called for every row. Raise StorageError.
     """
     with translate_errors(target), tempfile.TemporaryDirectory(dir=target.parent) as folder:
         template = Path(folder) / "template.sqlite3"
@@ -69,9 +68,9 @@ def salvage(database: Path, target: Path, stop: threading.Event, on_progress: Pr
         for has_schema in (True, False):
             with closing(_open_copy(database, copy, template, has_schema=has_schema)) as source:
                 if version := _find_version(source):
-                    return _copy_database(source, version, target, stop, on_progress)
+                    return _copy_database(source, version, target, on_progress)
         with closing(_open_copy(database, copy, template, has_schema=True)) as source:
-            return _copy_database(source, len(MIGRATIONS), target, stop, on_progress)
+            return _copy_database(source, len(MIGRATIONS), target, on_progress)
 
 
 def _open_copy(database: Path, copy: Path, template: Path, *, has_schema: bool) -> sqlite3.Connection:
@@ -129,9 +128,7 @@ def _find_version(source: sqlite3.Connection) -> int:
     return version
 
 
-def _copy_database(
-    source: sqlite3.Connection, version: int, target: Path, stop: threading.Event, on_progress: Progress
-) -> SalvageReport:
+def _copy_database(source: sqlite3.Connection, version: int, target: Path, on_progress: Progress) -> SalvageReport:
     """Copy the rows into a new database of the same schema version, which is then migrated to the newest."""
     found, damaged = _readable_tables(source), []
     with closing(sqlite3.connect(target, isolation_level=None)) as connection:
@@ -141,22 +138,21 @@ def _copy_database(
         tables = _readable_tables(connection)
         with transaction(connection):
             for number, name in enumerate(tables):
-                on_progress(number / len(tables))
+                report = partial(on_progress, number / len(tables))
                 known = [column for column in tables[name] if column in found.get(name, ())]
                 is_rebuilt = name.startswith(REBUILT_TABLES)
-                if not is_rebuilt and not (known and _copy_table(source, connection, name, known, stop)):
+                if not is_rebuilt and not (known and _copy_table(source, connection, name, known, report)):
                     damaged.append(name)
             for migration in MIGRATIONS[version:]:  # not by `migrate`: rows may have lost their parents
                 migration(connection)
             connection.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
             incomplete = mend_relations(connection)
             queue_all(connection)
-    on_progress(1.0)
     return SalvageReport(damaged, incomplete)
 
 
 def _copy_table(
-    source: sqlite3.Connection, target: sqlite3.Connection, name: str, columns: list[str], stop: threading.Event
+    source: sqlite3.Connection, target: sqlite3.Connection, name: str, columns: list[str], on_row: Callable[[], None]
 ) -> bool:
     """Copy the rows of a table around those that cannot be read; return whether all could be."""
     errors: list[sqlite3.Error] = []
@@ -169,8 +165,7 @@ def _copy_table(
         """Yield the rows of a query until one cannot be read."""
         try:
             for row in source.execute(query):
-                if stop.is_set():
-                    raise BackupCancelled
+                on_row()
                 yield row
         except sqlite3.Error as error:
             errors.append(error)

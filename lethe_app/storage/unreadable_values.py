@@ -10,19 +10,18 @@ from pathlib import Path
 from lethe_app.storage.atomic import write_atomically
 from lethe_app.storage.database_header import sidecar_path
 from lethe_app.storage.files.json_files import trash_path
-from lethe_app.storage.row_mapping import JSON_COLUMNS
+from lethe_app.storage.row_mapping import JSON_COLUMNS, json_list
 from lethe_app.storage.transaction import transaction
 
 log = logging.getLogger(__name__)
 
 NOT_UTF8, NOT_JSON = "Could not decode to UTF-8", "malformed JSON"
 """Beginnings of the errors that one unreadable value causes in a query of a thousand rows."""
-EMPTY_VALUES = ("'[]'", "'{}'")
-"""Defaults, as SQL, of columns that contain JSON."""
-SELECT_TEXT_COLUMNS = """
-SELECT t.name, c.name, c.dflt_value FROM sqlite_schema t JOIN pragma_table_info(t.name) c
-WHERE t.type = 'table' AND t.sql LIKE 'CREATE TABLE%' AND c.type = 'TEXT'
+SELECT_JSON_COLUMNS = """
+SELECT t.name, c.name, coalesce(c.dflt_value, '''[]''') FROM sqlite_schema t JOIN pragma_table_info(t.name) c
+WHERE t.type = 'table' AND t.sql LIKE 'CREATE TABLE%' AND c.name IN (SELECT value FROM json_each(?))
 """
+"""Query for tables, columns that contain JSON, and their empty values as SQL."""
 OWNER_MAY_WRITE = 0o600
 
 
@@ -58,12 +57,10 @@ def allow_writing_logs(database: Path) -> None:
 def _empty_broken_json(connection: sqlite3.Connection, trash: Path) -> bool:
     found: dict[str, list[str]] = {}
     with transaction(connection):
-        for table, column, default in connection.execute(SELECT_TEXT_COLUMNS).fetchall():
-            is_json = default in EMPTY_VALUES or column in JSON_COLUMNS
+        for table, column, empty in connection.execute(SELECT_JSON_COLUMNS, (json_list(JSON_COLUMNS),)).fetchall():
             query = f"SELECT {column} FROM {table} WHERE NOT json_valid({column})"
-            if is_json and (broken := [value for (value,) in connection.execute(query)]):
+            if broken := [value for (value,) in connection.execute(query)]:
                 found[f"{table}.{column}"] = broken
-                empty = default if default in EMPTY_VALUES else EMPTY_VALUES[0]
                 connection.execute(f"UPDATE {table} SET {column} = {empty} WHERE NOT json_valid({column})")
         if found:
             file = trash_path("unreadable-values.json", trash)

@@ -15,7 +15,8 @@ from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.errors import DatabaseDamaged
-from lethe_app.storage.backup import BackupCancelled, passes_integrity_check
+from lethe_app.services.scheduling.offload import WorkCancelled
+from lethe_app.storage.backup import passes_integrity_check
 from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.database import Database
 from lethe_app.storage.memory.facts import FactStore
@@ -50,7 +51,7 @@ def saved_from(path: Path) -> tuple[SalvageReport, Path]:
     target = path.parent / "saved" / "lethe.sqlite3"
     target.parent.mkdir(exist_ok=True)
     before = path.read_bytes()
-    report = salvage(path, target, threading.Event())
+    report = salvage(path, target)
     assert path.read_bytes() == before
     assert passes_integrity_check(target, threading.Event())
     return report, target
@@ -215,8 +216,9 @@ async def test_a_database_of_an_older_version_is_salvaged_into_the_newest(tmp_pa
 
 
 def test_a_salvage_can_be_stopped(filled: Path, tmp_path: Path):
-    stop = threading.Event()
-    stop.set()
+    def cancel(fraction: float) -> None:
+        if fraction > 0.05:
+            raise WorkCancelled
 
-    with pytest.raises(BackupCancelled):
-        salvage(filled, tmp_path / "saved.sqlite3", stop)
+    with pytest.raises(WorkCancelled):
+        salvage(filled, tmp_path / "saved.sqlite3", cancel)

@@ -70,7 +70,7 @@ async def repair_database(paths: Paths, on_progress: ProgressCallback = ignore_p
 
 def _repair(paths: Paths, token: CancelToken) -> tuple[BackupContents, str]:
     with prepared_folder(paths) as folder:
-        report = salvage(paths.database, folder / DATABASE, token.cancel_event, token.report_progress)
+        report = salvage(paths.database, folder / DATABASE, token.report_progress)
         contents = describe_database(folder / DATABASE)
         if not any(contents.counts.values()) and report.damaged and _has_backups(paths.home):
             raise damaged_error(paths.database, "is damaged beyond repair: nothing in it can be read", "Restore a backup.")

@@ -15,11 +15,9 @@ def tidy_home(paths: Paths) -> list[LetheError]:
     user. Only while the home is locked.
     """
     delete_leftovers(paths.home, paths.models)
-    changed = make_private(*{paths.home, paths.home if paths.cache.is_relative_to(paths.home) else paths.cache})
-    if not changed:
+    if not make_private(*{paths.home, paths.home if paths.cache.is_relative_to(paths.home) else paths.cache}):
         return []
-    names = "file or folder" if changed == 1 else "files and folders"
-    message = f"Other users of this computer could open {changed} {names} of Lethe; now only you can."
+    message = "Other users of this computer could open files or folders of Lethe; now only you can."
     return [LetheError(message, f"They are in {paths.home}.")]
 
 

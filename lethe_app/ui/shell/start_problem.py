@@ -57,9 +57,8 @@ class StartProblemPage(QFrame):
 
     def _show(self, text: str, *items: Item) -> None:
         """Replace what is shown."""
-        logo, headline, explanation = QLabel(), create_text_label(self.headline), create_text_label(text)
+        logo, headline, explanation = QLabel(), create_text_label(self.headline, "hero"), create_text_label(text)
         logo.setPixmap(application_icon().pixmap(56, 56))
-        headline.setProperty("hero", True)
         explanation.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         head = build_row((logo, 0, Qt.AlignmentFlag.AlignTop), (headline, 1), spacing=SPACE_4)
         footer = build_row(*(build_button(title, run) for title, _, run in self._footer), 1, spacing=SPACE_2)
