@@ -33,10 +33,8 @@ ARE_PLAUSIBLE = tuple(
 """Queries whether tables contain ids where they should."""
 REBUILT_TABLES = ("passage_words", "passage_terms", "passage_places", "passage_debts", "token_counts")
 """Beginnings of the names of tables that are made again from others."""
-MAX_GUESSED_ROWS = 4_000
-"""Number of rows that are looked for behind those that were read if no index says how many there are."""
-MAX_RANGES = 20_000
-"""Number of ranges of rows that are tried in a damaged table."""
+MAX_GUESSED_ROWS, MAX_RANGES = 1_000, 60_000
+"""Number of rows that are looked for behind the last one known of a damaged table, and of ranges that are tried."""
 SELECT_COLUMNS = """
 SELECT t.name, c.name FROM sqlite_schema t JOIN pragma_table_info(t.name) c
 WHERE t.type = 'table' AND t.sql LIKE 'CREATE TABLE%' AND t.name NOT LIKE 'sqlite_%'
@@ -58,7 +56,7 @@ def salvage(database: Path, target: Path, on_progress: Progress = lambda _: None
     """Copy what can be read of a damaged database into a new one at `target`, of the newest schema version; `database` is not
     changed.
 
-    If nothing can be read, the new one is empty. `on_progress` is called for every row. Raise StorageError.
+    If nothing can be read, the new one is empty. `on_progress` is called for every row, and may raise to cancel. Raise StorageError.
     """
     with translate_errors(target), tempfile.TemporaryDirectory(dir=target.parent) as folder:
         template = Path(folder) / "template.sqlite3"
@@ -152,7 +150,7 @@ def _copy_database(source: sqlite3.Connection, version: int, target: Path, on_pr
 
 
 def _copy_table(
-    source: sqlite3.Connection, target: sqlite3.Connection, name: str, columns: list[str], on_row: Callable[[], None]
+    source: sqlite3.Connection, target: sqlite3.Connection, name: str, columns: list[str], report: Callable[[], None]
 ) -> bool:
     """Copy the rows of a table around those that cannot be read; return whether all could be."""
     errors: list[sqlite3.Error] = []
@@ -164,8 +162,9 @@ def _copy_table(
     def read(query: str) -> Iterator[tuple[int, ...]]:
         """Yield the rows of a query until one cannot be read."""
         try:
+            report()
             for row in source.execute(query):
-                on_row()
+                report()
                 yield row
         except sqlite3.Error as error:
             errors.append(error)
@@ -179,10 +178,11 @@ def _copy_table(
     if copy(""):
         return True
     if has_rowid:
-        (last,) = target.execute(f"SELECT coalesce(max(rowid), 0) FROM {name}").fetchone()
-        # The sign makes SQLite read an index instead of the end of the table, which may be damaged.
-        (highest,) = next(read(f"SELECT coalesce(max(+rowid), 0) FROM {name}"), (last + MAX_GUESSED_ROWS,))
-        _copy_ranges(copy, highest)
+        saved = target.execute(f"SELECT coalesce(max(rowid), 0) FROM {name}")
+        # The end of the table and an index, as far as they can be read, know rows behind the damage.
+        known = (*read(f"SELECT coalesce(max(rowid), 0) FROM {name}"), *read(f"SELECT rowid FROM {name}"), *saved)
+        if highest := max(known)[0]:
+            _copy_ranges(copy, highest + MAX_GUESSED_ROWS)
     else:
         source.execute("PRAGMA reverse_unordered_selects = ON")
         copy("")
