@@ -56,7 +56,8 @@ def salvage(database: Path, target: Path, on_progress: Progress = lambda _: None
     """Copy what can be read of a damaged database into a new one at `target`, of the newest schema version; `database` is not
     changed.
 
-    If nothing can be read, the new one is empty. `on_progress` is called for every row, and may raise to cancel. Raise StorageError.
+    If nothing can be read, the new one is empty. `on_progress` is called for every row and may raise to cancel. Raise
+    StorageError.
     """
     with translate_errors(target), tempfile.TemporaryDirectory(dir=target.parent) as folder:
         template = Path(folder) / "template.sqlite3"
