@@ -143,10 +143,9 @@ def follow_text(connection: sqlite3.Connection, message_id: str, old_text: str, 
     rows = connection.execute(query, (message_id,)).fetchall()
     old_source, new_source = ([message_id, digest_of(text)] for text in (old_text, new_text))
     for guid, made_by, fact, *lists in rows:
-        if made_by == "user" and terms_of(fact) & terms_of(old_text) <= terms_of(new_text):
-            continue
         sources, lapsed = map(json.loads, lists)
-        if message_id in sources:
+        is_still_said = made_by == "user" and terms_of(fact) & terms_of(old_text) <= terms_of(new_text)
+        if message_id in sources and not is_still_said:
             sources.remove(message_id)
             lapsed.append(old_source)
         if new_source in lapsed:
