@@ -131,7 +131,7 @@ def is_stated(text: str, messages: Collection[UUID], facts: Iterable[ExtractedFa
 
 
 def withdraw_facts(
-    known: Iterable[ExtractedFact],
+    known: Collection[ExtractedFact],
     session: UUID,
     messages: Collection[UUID],
     extracted: Iterable[ExtractedFact],
@@ -140,14 +140,20 @@ def withdraw_facts(
     """Return the facts that rules no longer find in a session, and facts by a model that moved between story and plain text.
 
     `messages` are those of the session, `story_messages` those of them that are in character, `extracted` the facts that rules
-    find now. Pinned facts and the user's own are kept.
+    find now. Pinned facts and the user's own are kept, as are those that a dream merged, with the messages of all parts.
     """
     withdrawal = FactWithdrawal()
     message_ids = set(messages)
+    merged = {fact.superseded_by for fact in known if fact.superseded_because is SupersededBecause.MERGED}
     extracted_keys = {(fingerprint_digest(fact.fact), fact.in_story) for fact in extracted}
     for fact in known:
         shared_messages = message_ids.intersection(fact.source_messages)
-        if fact.made_by is MadeBy.USER or fact.pinned or not (shared_messages or fact.source_memories == [session]):
+        if (
+            fact.made_by is MadeBy.USER
+            or fact.pinned
+            or fact.guid in merged
+            or not (shared_messages or fact.source_memories == [session])
+        ):
             continue
         is_moved = (
             fact.made_by is MadeBy.MODEL and bool(shared_messages) and fact.in_story != shared_messages.issubset(story_messages)

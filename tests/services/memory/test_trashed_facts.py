@@ -14,6 +14,7 @@ from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact, MadeBy, SupersededBecause
 from lethe_app.domain.recall import RecalledMemory, RecallLead, RecallWay, TurnMemory
 from lethe_app.errors import StorageError
+from tests.services.past_sessions import archive, hold
 from tests.services.turns import MIRA, before_now, spoke
 
 BEES = "Tomas keeps bees."
@@ -226,12 +227,7 @@ async def test_a_merged_fact_leaves_with_any_of_its_messages(services: AppServic
     bees, rosa = learnt_in(session, said=said), learnt_in(secret, text="Tomas sees Rosa on Fridays.", said=told)
     await services.facts.learn(MIRA, [bees, rosa])
     text = "Tomas keeps bees and sees Rosa."
-    if by_dream:
-        merged = merge_facts([bees, rosa], text)
-        parts = [supersede(fact, merged, SupersededBecause.MERGED)[0] for fact in (bees, rosa)]
-        await services.fact_store.save_facts(MIRA, merged, *parts)
-    else:
-        await services.facts.merge([bees.guid, rosa.guid], text)
+    await merge(services, [bees, rosa], text, by_dream=by_dream)
     assert await valid(services) == [text]
 
     await services.sessions.delete(secret.guid)
@@ -241,6 +237,38 @@ async def test_a_merged_fact_leaves_with_any_of_its_messages(services: AppServic
     await services.sessions.delete(secret.guid)
     await services.trash.erase(await services.trash.list_items())
     assert await known(services) == [BEES]
+
+
+@pytest.mark.parametrize("by_dream", [False, True], ids=["by hand", "in a dream"])
+async def test_a_merged_fact_survives_that_a_conversation_of_it_is_read_again_and_follows_an_edit_and_its_undo(
+    services: AppServices, by_dream: bool
+):
+    sessions = [await hold(services, line, "The tide was slow.") for line in ("I keep bees.", "I am allergic to latex.")]
+    for session in sessions:
+        await archive(services, session)
+    parts, text = await services.facts.facts_of(MIRA), "Tomas keeps bees and is allergic to latex."
+    await merge(services, parts, text, by_dream=by_dream)
+    said = (await services.sessions.page(sessions[1].guid, 0, 1))[0]
+
+    await services.archive_queue.update(sessions[1].guid)
+    await services.archive_queue.finish()
+    assert await valid(services) == [text]
+    await services.message_editing.edit(said.id, "I am fond of honey.")
+    assert await valid(services) == [BEES]
+    await services.archive_queue.finish()
+    await services.message_editing.undo_edit(said)
+    await services.archive_queue.finish()
+    assert await valid(services) == [text]
+
+
+async def merge(services: AppServices, facts: Sequence[ExtractedFact], text: str, *, by_dream: bool) -> None:
+    """The user or a dream makes one fact of several."""
+    if not by_dream:
+        await services.facts.merge([fact.guid for fact in facts], text)
+        return
+    merged = merge_facts(facts, text)
+    parts = [supersede(fact, merged, SupersededBecause.MERGED)[0] for fact in facts]
+    await services.fact_store.save_facts(MIRA, merged, *parts)
 
 
 async def test_the_older_fact_is_valid_while_the_newer_conversation_is_in_the_trash(services: AppServices):
