@@ -119,9 +119,11 @@ class FactService:
     async def withdraw(
         self, persona_id: str, decide: Callable[[Sequence[ExtractedFact]], FactWithdrawal]
     ) -> Sequence[ExtractedFact]:
-        """Remove or change the facts that `decide` selects from all known ones; return the facts to be learnt instead."""
+        """Remove or change the facts that `decide` selects from all known ones; return the facts to be learnt instead. Dormant
+        ones stay, because notebooks follow them and undo brings them back.
+        """
         async with self._learning, self._writing:
-            withdrawal = decide(await self._fact_store.facts_for_learning(persona_id))
+            withdrawal = decide(await self._fact_store.facts_of(persona_id))
             if withdrawal.changed:
                 await self._fact_store.save_facts(persona_id, *withdrawal.changed)
             if withdrawal.removed:

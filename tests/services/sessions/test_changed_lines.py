@@ -93,6 +93,35 @@ async def test_a_conversation_of_which_nothing_is_left_has_no_title_and_summary(
     assert "Rosalind" not in await told(services, session)
 
 
+@pytest.mark.parametrize("change", ["delete", "edit"])
+async def test_notebooks_follow_a_line_though_the_conversation_was_read_again_before_they_were(
+    services: AppServices, change: str
+):
+    lines = [line for said in (FILLER, SECRET, "My aunt is called Greta.") for line in (said, "The tide was slow.")]
+    session = await hold(services, *lines, at=now() - timedelta(days=5))
+    await archive(services, session)
+
+    async def noted() -> str:
+        await services.archive_queue.finish()
+        await services.notebook_writer.write_all_pending()
+        return str(await services.notebooks.notebooks_of(MIRA))
+
+    secret = await secret_of(services, session)
+    assert "Rosalind" in await noted()
+    if change == "delete":
+        await services.message_editing.delete(session.guid, secret.id)
+    else:
+        await services.message_editing.edit(secret.id, "The tide was slow.")
+    assert "Rosalind" not in (text := await noted())
+    assert "carpenter" in text
+
+    if change == "delete":
+        await services.session_editing.restore_message(secret.id)
+    else:
+        await services.message_editing.undo_edit(secret)
+    assert "Rosalind" in await noted()
+
+
 async def add_journal(services: AppServices, session: ChatSession, content: str) -> UUID:
     """A memory that a task made of the whole conversation."""
     sources = [f"session:{session.guid}"]
