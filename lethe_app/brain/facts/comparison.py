@@ -103,17 +103,23 @@ def denies_other_value(one: ExtractedFact, other: ExtractedFact) -> bool:
 
 
 def restates(new: ExtractedFact, old: ExtractedFact) -> bool:
-    """Return whether a new fact states nothing of an attribute that the known one does not state as well."""
+    """Return whether a new fact states nothing of an attribute that the known one does not state as well. A denial with fewer
+    words denies more.
+    """
+    words, known_words = _words_without_subject(new), _words_without_subject(old)
     return (
         is_same_attribute(new, old)
         and not _differ_in_negation(new.fact, old.fact)
-        and _words_without_subject(new) <= _words_without_subject(old)
+        and (words == known_words or (words < known_words and not compute_fingerprint(new.fact).is_negated))
     )
 
 
 def extends(new: ExtractedFact, old: ExtractedFact) -> bool:
     """Return whether a new fact states all that the known one states of an attribute, and more."""
-    return not _differ_in_negation(new.fact, old.fact) and _words_without_subject(old) < _words_without_subject(new)
+    if _differ_in_negation(new.fact, old.fact):
+        return False
+    words, known_words = _words_without_subject(new), _words_without_subject(old)
+    return known_words < words or (words < known_words and compute_fingerprint(new.fact).is_negated)
 
 
 def is_ended_by(old: ExtractedFact, ended_sentence: str, new: ExtractedFact) -> bool:

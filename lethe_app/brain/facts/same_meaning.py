@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Mapping
 from functools import cache
 
 from lethe_app.brain.facts.comparison import is_same_subject, subject_words
@@ -12,20 +13,37 @@ from lethe_app.language_tables import load_table
 
 _MIN_WORDS = 2
 """Fewest words of a fact that can say what another one says; one word is often part of another statement."""
+_TOKEN = re.compile(r"[^\W\d][\w'’-]*|[^\w\s]")
 
 
 def is_said_by(new: ExtractedFact, old: ExtractedFact) -> bool:
     """Return whether a known fact says all that a new one says, in words of the same meaning. Rules do not say better what a
-    model says.
+    model says, and who does not like driving at night has not said that of driving.
     """
-    words = _meanings(new)
+    words, known_words = _meanings(new), _meanings(old)
+    is_negated = compute_fingerprint(new.fact).is_negated
     return (
         (new.made_by is MadeBy.RULES or old.made_by is not MadeBy.RULES)
         and len(words) >= _MIN_WORDS
         and is_same_subject(new, old)
-        and compute_fingerprint(new.fact).is_negated == compute_fingerprint(old.fact).is_negated
-        and words <= _meanings(old)
+        and is_negated == compute_fingerprint(old.fact).is_negated
+        and (words == known_words or (words < known_words and not is_negated and _has_whole_phrases(old.fact, words)))
     )
+
+
+def _has_whole_phrases(text: str, words: Collection[str]) -> bool:
+    """Return whether these words of a text are no phrases without their end: of “coffee ice cream”, “ice cream” is whole, but
+    “coffee” is another thing.
+    """
+    phrase: list[bool] = []
+    for token in _TOKEN.findall(f"{text}."):
+        if stems := content_words(token):
+            phrase.append(any(_table().get(stem, stem) in {*words, ""} for stem in stems))
+            continue
+        if any(phrase) and not phrase[-1]:
+            return False
+        phrase = []
+    return True
 
 
 def _meanings(fact: ExtractedFact) -> frozenset[str]:

@@ -17,6 +17,7 @@ from lethe_app.brain.facts.comparison import (
     states_change,
 )
 from lethe_app.brain.facts.merge import can_be_superseded
+from lethe_app.brain.facts.same_meaning import is_said_by
 from lethe_app.brain.facts.superseding import supersede
 from lethe_app.brain.text.fingerprint import content_words, fingerprint_digest
 from lethe_app.domain.clock import is_later
@@ -45,7 +46,8 @@ def replace_outdated(
 ) -> list[ExtractedFact]:
     """Return the records to store for `new` together with the known facts that they supersede.
 
-    Of two contradicting facts the earlier one is superseded, as is a fact to which a sentence of `ended_sentences` refers.
+    Of two contradicting facts the earlier one is superseded, as is a fact to which a sentence of `ended_sentences` refers, and
+    one of which the new one says more.
     Pinned facts are never superseded, and a fact that the user has reworded only by another value of its attribute that a later
     message states. A mere repetition supersedes nothing because the user may have restored both. `known` are the facts that may
     be compared with the new one.
@@ -77,6 +79,9 @@ def replace_outdated(
         ]
         outdated = {fact.guid: fact for fact in (*contradicted, *ended_facts)}
         outdated |= {fact.guid: fact for fact in others if _contains_outdated(fact, outdated.values(), new)}
+        extended = [fact for fact in others if is_new_value and _is_extended_by(fact, current)]
+        if len({fact.key for fact in (current, *extended)} - {""}) <= 1:  # the new one can take the place of one attribute only
+            outdated |= {fact.guid: fact for fact in extended}
         for old in outdated.values():
             if not is_later(old.last_seen, current.last_seen) and (
                 can_be_superseded(old, current) or _is_changed_since(old, current)
@@ -180,15 +185,22 @@ def _contains_outdated(fact: ExtractedFact, outdated: Iterable[ExtractedFact], n
     return is_older and any(is_contained_in(old, fact) for old in outdated)
 
 
+def _is_extended_by(fact: ExtractedFact, new: ExtractedFact) -> bool:
+    """Return whether a new fact says all that a known one says, which holds with it, and more; not in a quotation."""
+    return (fact.key in {"", new.key} or not new.key) and "“" not in new.fact and is_said_by(fact, new)
+
+
 def _states_fact(record: ExtractedFact, new: ExtractedFact, known_by_id: dict[UUID, ExtractedFact]) -> bool:
     """Return whether a record states the new fact: it is the new fact itself, or a known one that it confirmed."""
     return record.guid == new.guid or (record.guid in known_by_id and not known_by_id[record.guid].superseded)
 
 
 def _replace(old: ExtractedFact, new: ExtractedFact) -> dict[UUID, ExtractedFact]:
-    """Return both records; the successor has the kind of the old one if it has none itself."""
-    reason = SupersededBecause.EXTENDED if extends(new, old) else SupersededBecause.CONTRADICTED
-    successor = new.model_copy(update={"kind": old.kind}) if new.kind is FactKind.OTHER else new
+    """Return both records; the successor has the kind of the old one if it has none itself, and the key of one it extends."""
+    is_extended = extends(new, old) or _is_extended_by(old, new)
+    reason = SupersededBecause.EXTENDED if is_extended else SupersededBecause.CONTRADICTED
+    kind = old.kind if new.kind is FactKind.OTHER else new.kind
+    successor = new.model_copy(update={"kind": kind, "key": new.key or (old.key if is_extended else "")})
     return {record.guid: record for record in supersede(old, successor, reason)}
 
 

@@ -51,7 +51,7 @@ async def test_the_distance_of_the_same_fact_decides_what_counts_as_said_again(
 ):
     await services.preferences.set(fact_duplicate_distance=distance)
 
-    facts = await learnt(services, f"Tomas owns a white boat {TAIL}", f"Tomas owns a small white boat {TAIL}")
+    facts = await learnt(services, f"Tomas owns a white boat {TAIL}", f"Tomas owns a white boat alone {TAIL}")
 
     assert sum(not fact.superseded for fact in facts) == count
 

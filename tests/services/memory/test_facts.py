@@ -16,7 +16,7 @@ from lethe_app.brain.text.fingerprint import compute_fingerprint
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import SessionPart
 from lethe_app.domain.clock import now
-from lethe_app.domain.facts import ExtractedFact, MadeBy
+from lethe_app.domain.facts import ExtractedFact, MadeBy, SupersededBecause
 from lethe_app.errors import LetheError, StorageError
 from lethe_app.retrieval.fact_relation import FactRelation
 from tests.retrieval.conftest import embed
@@ -413,8 +413,54 @@ async def test_a_fact_in_other_words_of_the_same_meaning_is_one_fact(services: A
         ("Tomas's sister loves Ben.", "Tomas loves Ben."),
         ("Tomas is allergic to peanuts.", "Tomas is not allergic to peanuts."),
         ("Tomas has a dog.", "Tomas has a dog called Rex."),
+        ("Tomas loves coffee ice cream.", "Tomas loves coffee."),
+        ("Tomas hates flying alone.", "Tomas hates flying."),
+        ("Tomas wants to learn Spanish dancing.", "Tomas wants to learn Spanish."),
+        ("Tomas doesn't like driving at night.", "Tomas doesn't like driving."),
+        ("Tomas never drinks coffee after noon.", "Tomas never drinks coffee."),
     ],
 )
 def test_a_fact_of_another_meaning_is_not_said_by_a_known_one(one: str, other: str):
     known_fact, new = (ExtractedFact(fact=text, subject="Tomas") for text in (one, other))
     assert not is_said_by(new, known_fact)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "holds"),
+    [
+        ("speaks French.", "speaks French and Dutch.", ["speaks French and Dutch."]),
+        ("has a fear of spiders.", "still has a great fear of spiders.", ["still has a great fear of spiders."]),
+        ("loves coffee.", "loves coffee ice cream.", ["loves coffee ice cream.", "loves coffee."]),
+        ("likes red wine.", "likes white wine.", ["likes red wine.", "likes white wine."]),
+        ("hates flying.", "doesn't hate flying to Rome.", ["hates flying.", "doesn't hate flying to Rome."]),
+        (
+            "owes Karl 500 euros.",
+            "said: “Karl owes me 500 euros.”",
+            ["owes Karl 500 euros.", "said: “Karl owes me 500 euros.”"],
+        ),
+    ],
+)
+async def test_a_fact_without_an_attribute_is_extended_by_one_that_says_more(
+    services: AppServices, old: str, new: str, holds: list[str]
+):
+    for day, text in enumerate((old, new)):
+        await services.facts.learn(HER, [said(f"Tomas {text}", day=day, subject="Tomas")])
+    facts = await services.facts.facts_of(HER)
+
+    assert {fact.fact for fact in facts if not fact.superseded} == {f"Tomas {text}" for text in holds}
+    assert {fact.superseded_because for fact in facts if fact.superseded} <= {SupersededBecause.EXTENDED}
+
+
+async def test_a_denial_with_fewer_words_takes_the_place_of_one_with_more(services: AppServices):
+    for day, text in enumerate(("Tomas doesn't eat fish on Fridays.", "Tomas doesn't eat fish.")):
+        await services.facts.learn(HER, [said(text, day=day, subject="Tomas", key="diet")])
+
+    facts = {fact.fact: fact.superseded_because for fact in await services.facts.facts_of(HER)}
+    assert facts == {"Tomas doesn't eat fish on Fridays.": SupersededBecause.EXTENDED, "Tomas doesn't eat fish.": None}
+
+
+async def test_a_fact_that_extends_one_of_an_attribute_states_that_attribute(services: AppServices):
+    for day, text in enumerate(("Tomas drives a Volvo.", "Tomas still drives the old Volvo.", "Tomas drives a Fiat.")):
+        await services.facts.learn(HER, [said(text, day=day, subject="Tomas", key="" if "still" in text else "car")])
+
+    assert {fact.fact for fact in await services.facts.facts_of(HER) if not fact.superseded} == {"Tomas drives a Fiat."}
