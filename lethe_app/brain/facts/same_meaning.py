@@ -32,18 +32,17 @@ def is_said_by(new: ExtractedFact, old: ExtractedFact) -> bool:
 
 
 def _has_whole_phrases(text: str, words: Collection[str]) -> bool:
-    """Return whether these words of a text are no phrases without their end: of “coffee ice cream”, “ice cream” is whole, but
-    “coffee” is another thing.
+    """Return whether these words are the verb of a fact and phrases without their beginnings at most: of “loves coffee ice
+    cream”, “loves ice cream” is said, but neither “loves coffee” nor, with “wants to marry”, that somebody has married.
     """
-    phrase: list[bool] = []
-    for token in _TOKEN.findall(f"{text}."):
+    phrases: list[list[bool]] = [[]]
+    for token in _TOKEN.findall(text)[1:]:
         if stems := content_words(token):
-            phrase.append(any(_table().get(stem, stem) in {*words, ""} for stem in stems))
-            continue
-        if any(phrase) and not phrase[-1]:
-            return False
-        phrase = []
-    return True
+            phrases[-1].append(any(_table().get(stem, stem) in {*words, ""} for stem in stems))
+        else:
+            phrases.append([])
+    stated = [phrase for phrase in phrases if phrase]
+    return bool(stated) and stated[0][0] and all(phrase[-1] or not any(phrase) for phrase in stated)
 
 
 def _meanings(fact: ExtractedFact) -> frozenset[str]:

@@ -78,15 +78,17 @@ def replace_outdated(
             and (states_change(new, fact) or any(is_ended_by(fact, sentence, new) for sentence in ended_sentences))
         ]
         outdated = {fact.guid: fact for fact in (*contradicted, *ended_facts)}
-        outdated |= {fact.guid: fact for fact in others if _contains_outdated(fact, outdated.values(), new)}
-        extended = [fact for fact in others if is_new_value and _is_extended_by(fact, current)]
+        older = [fact for fact in others if set(fact.source_messages).isdisjoint(new.source_messages)]
+        # “Lives in Porto and sings” contains “lives in Porto”.
+        outdated |= {fact.guid: fact for fact in older if any(is_contained_in(old, fact) for old in outdated.values())}
+        extended = [fact for fact in others if is_new_value and fact.guid not in outdated and _is_extended_by(fact, current)]
         if len({fact.key for fact in (current, *extended)} - {""}) <= 1:  # the new one can take the place of one attribute only
             outdated |= {fact.guid: fact for fact in extended}
         for old in outdated.values():
             if not is_later(old.last_seen, current.last_seen) and (
                 can_be_superseded(old, current) or _is_changed_since(old, current)
             ):
-                records_by_id |= _replace(old, records_by_id.get(current.guid, current))
+                records_by_id |= _replace(old, records_by_id.get(current.guid, current), is_extended=old in extended)
     return [fact for guid, fact in records_by_id.items() if known_by_id.get(guid) != fact]
 
 
@@ -168,7 +170,8 @@ def withdraw_facts(
         if fact.source_memories == [session] or message_ids.issuperset(fact.source_messages):
             withdrawal.removed.append(fact.guid)
             if is_moved and not fact.superseded:
-                withdrawal.moved.append(_move_fact(fact, session))
+                values = {"guid": uuid4(), "in_story": not fact.in_story, "source_memories": [session], "reference_count": 1}
+                withdrawal.moved.append(fact.model_copy(update=values))
         else:
             withdrawal.changed.append(_remove_session(fact, session, message_ids))
     return withdrawal
@@ -177,12 +180,6 @@ def withdraw_facts(
 def _is_changed_since(old: ExtractedFact, new: ExtractedFact) -> bool:
     """Return whether a message states another value of the attribute of a fact that the user has reworded, but not pinned."""
     return bool(new.source_messages) and not old.pinned and is_same_attribute(new, old)
-
-
-def _contains_outdated(fact: ExtractedFact, outdated: Iterable[ExtractedFact], new: ExtractedFact) -> bool:
-    """Return whether a fact contains an outdated one, as “lives in Porto and sings” contains “lives in Porto”."""
-    is_older = set(fact.source_messages).isdisjoint(new.source_messages)
-    return is_older and any(is_contained_in(old, fact) for old in outdated)
 
 
 def _is_extended_by(fact: ExtractedFact, new: ExtractedFact) -> bool:
@@ -195,18 +192,12 @@ def _states_fact(record: ExtractedFact, new: ExtractedFact, known_by_id: dict[UU
     return record.guid == new.guid or (record.guid in known_by_id and not known_by_id[record.guid].superseded)
 
 
-def _replace(old: ExtractedFact, new: ExtractedFact) -> dict[UUID, ExtractedFact]:
+def _replace(old: ExtractedFact, new: ExtractedFact, *, is_extended: bool = False) -> dict[UUID, ExtractedFact]:
     """Return both records; the successor has the kind of the old one if it has none itself, and the key of one it extends."""
-    is_extended = extends(new, old) or _is_extended_by(old, new)
-    reason = SupersededBecause.EXTENDED if is_extended else SupersededBecause.CONTRADICTED
+    reason = SupersededBecause.EXTENDED if is_extended or extends(new, old) else SupersededBecause.CONTRADICTED
     kind = old.kind if new.kind is FactKind.OTHER else new.kind
     successor = new.model_copy(update={"kind": kind, "key": new.key or (old.key if is_extended else "")})
     return {record.guid: record for record in supersede(old, successor, reason)}
-
-
-def _move_fact(fact: ExtractedFact, session: UUID) -> ExtractedFact:
-    values = {"guid": uuid4(), "in_story": not fact.in_story, "source_memories": [session], "reference_count": 1}
-    return fact.model_copy(update=values)
 
 
 def _remove_session(fact: ExtractedFact, session: UUID, messages: Collection[UUID]) -> ExtractedFact:

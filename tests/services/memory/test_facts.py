@@ -414,6 +414,8 @@ async def test_a_fact_in_other_words_of_the_same_meaning_is_one_fact(services: A
         ("Tomas is allergic to peanuts.", "Tomas is not allergic to peanuts."),
         ("Tomas has a dog.", "Tomas has a dog called Rex."),
         ("Tomas loves coffee ice cream.", "Tomas loves coffee."),
+        ("Tomas wants to marry Jonas.", "Tomas marries Jonas."),
+        ("Tomas used to live in Graz.", "Tomas lives in Graz."),
         ("Tomas hates flying alone.", "Tomas hates flying."),
         ("Tomas wants to learn Spanish dancing.", "Tomas wants to learn Spanish."),
         ("Tomas doesn't like driving at night.", "Tomas doesn't like driving."),
@@ -431,6 +433,7 @@ def test_a_fact_of_another_meaning_is_not_said_by_a_known_one(one: str, other: s
         ("speaks French.", "speaks French and Dutch.", ["speaks French and Dutch."]),
         ("has a fear of spiders.", "still has a great fear of spiders.", ["still has a great fear of spiders."]),
         ("loves coffee.", "loves coffee ice cream.", ["loves coffee ice cream.", "loves coffee."]),
+        ("plays the cello.", "wants to play the cello in a band.", ["plays the cello.", "wants to play the cello in a band."]),
         ("likes red wine.", "likes white wine.", ["likes red wine.", "likes white wine."]),
         ("hates flying.", "doesn't hate flying to Rome.", ["hates flying.", "doesn't hate flying to Rome."]),
         (
