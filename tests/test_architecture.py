@@ -110,7 +110,7 @@ BUDGET: dict[str, tuple[int, int, int]] = {
     "ui": (28143, 3345, 383),
     "services": (15317, 1615, 286),
     "brain": (8760, 893, 152),
-    "storage": (5091, 575, 61),
+    "storage": (5090, 575, 61),
     "llm": (3674, 411, 70),
     "interchange": (2630, 251, 16),
     "retrieval": (2468, 240, 40),
