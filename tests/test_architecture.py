@@ -109,7 +109,7 @@ LONG_WORD_LISTS = 24
 BUDGET: dict[str, tuple[int, int, int]] = {
     "ui": (28143, 3345, 383),
     "services": (15317, 1615, 286),
-    "brain": (8760, 893, 152),
+    "brain": (8780, 893, 152),
     "storage": (5090, 575, 61),
     "llm": (3674, 411, 70),
     "interchange": (2630, 251, 16),
