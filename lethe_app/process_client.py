@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import multiprocessing
 import os
 import sys
@@ -14,8 +13,6 @@ from contextlib import suppress
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Any, ClassVar
-
-log = logging.getLogger(__name__)
 
 TERMINATE_TIMEOUT = 2.0
 """Seconds a process may take to terminate by itself before it is killed."""
@@ -91,7 +88,6 @@ class ProcessClient(ABC):
             self._process = self._pipe = self._reader = None
             pipe.close()
             self._error_output = error_output
-            log.info("A process ended with code %s: %s", exit_code, error_output)
             self._handle_exit(exit_code)
 
     def _begin_termination(self) -> asyncio.Task[None] | None:

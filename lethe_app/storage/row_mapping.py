@@ -58,8 +58,6 @@ JSON_COLUMNS = frozenset(
     }
 )
 """Columns that contain JSON: a list, or an object."""
-UNREADABLE = object()
-"""Value of a column that contains no JSON; no record has a field for it."""
 UTC_COLUMNS = frozenset({"at", "began", "ended", "stored", "expires"})
 """Columns whose times are converted to UTC, because queries compare them as text; the others keep their time zone."""
 
@@ -192,7 +190,8 @@ def parse_record(model: type[Model], values: Mapping[str, object], dispensable: 
     DatabaseDamaged if others are invalid.
     """
     create: Callable[..., Model] = model
-    parsed = {name: read_json(values[name], UNREADABLE) for name in JSON_COLUMNS.intersection(values)}
+    # No field of such a column is a text, so what is no JSON is invalid.
+    parsed = {name: read_json(values[name], values[name]) for name in JSON_COLUMNS.intersection(values)}
     try:
         return create(**{**values, **parsed})
     except ValidationError as error:

@@ -20,8 +20,6 @@ from lethe_app.storage.salvaged_relations import mend_relations
 from lethe_app.storage.transaction import transaction
 from lethe_app.storage.unreadable_values import decode_tolerantly
 
-Tables = dict[str, list[str]]
-"""Columns of each table."""
 PAGE_BYTES = 4096
 """Size of a page of every database that Lethe creates."""
 EMPTY_TABLE = b"\x0d" + bytes(4) + PAGE_BYTES.to_bytes(2) + b"\x00"
@@ -101,9 +99,9 @@ def _open_copy(database: Path, copy: Path, template: Path, *, has_schema: bool) 
     return connection
 
 
-def _readable_tables(connection: sqlite3.Connection) -> Tables:
+def _readable_tables(connection: sqlite3.Connection) -> dict[str, list[str]]:
     """Return the tables of a database with their columns, as far as its schema can be read."""
-    tables: Tables = {}
+    tables: dict[str, list[str]] = {}
     with suppress(sqlite3.Error):
         for table, column in connection.execute(SELECT_COLUMNS):
             tables.setdefault(table, []).append(column)

@@ -13,7 +13,8 @@ RECOVERED = "Recovered conversation"
 """Title of a conversation of which only the messages were saved."""
 ORPHANED_SESSIONS = """
 SELECT m.session_id, coalesce((SELECT persona_id FROM sessions WHERE guid = m.session_id),
-    (SELECT persona_id FROM memories WHERE guid = m.session_id), max(CASE m.role WHEN 'assistant' THEN m.speaker END), '')
+    (SELECT persona_id FROM memories WHERE guid = m.session_id), max(CASE m.role WHEN 'assistant' THEN m.speaker END), ''),
+    min(m.time)
 FROM messages m WHERE m.session_id NOT IN (SELECT guid FROM sessions JOIN memories USING (guid)) GROUP BY m.session_id
 """
 MISSING_MESSAGES = """
@@ -43,9 +44,9 @@ def mend_relations(connection: sqlite3.Connection) -> list[tuple[str, int, int]]
     Messages without a conversation get a new one. Other rows whose parent is lost are deleted.
     """
     incomplete = [row for row in connection.execute(MISSING_MESSAGES) if row[1] < row[2]]
-    for guid, persona_id in connection.execute(ORPHANED_SESSIONS).fetchall():
+    for guid, persona_id, began in connection.execute(ORPHANED_SESSIONS).fetchall():
         try:
-            _recover_session(connection, UUID(guid), persona_id)
+            _recover_session(connection, UUID(guid), persona_id, began)
         except ValueError:  # of a page of which only a part was left
             connection.execute("DELETE FROM messages WHERE session_id = ?", (guid,))
     for statement in (MEND_PARENTS, MEND_TIPS, WITHOUT_SESSION):
@@ -56,11 +57,10 @@ def mend_relations(connection: sqlite3.Connection) -> list[tuple[str, int, int]]
     return incomplete
 
 
-def _recover_session(connection: sqlite3.Connection, guid: UUID, persona_id: str) -> None:
+def _recover_session(connection: sqlite3.Connection, guid: UUID, persona_id: str, began: str) -> None:
     """Insert those of the two rows of a session that are lost."""
-    (first,) = connection.execute("SELECT min(time) FROM messages WHERE session_id = ?", (str(guid),)).fetchone()
     session = ChatSession(guid=guid, persona_id=persona_id, name=RECOVERED)
-    memory = column_values(session, (*MEMORY_COLUMNS, "persona_id")) | {"added": first}
+    memory = column_values(session, (*MEMORY_COLUMNS, "persona_id")) | {"added": began}
     row = column_values(session, (*SESSION_COLUMNS, "guid")) | {"last_activity": ""}
     for table, values in (("memories", memory), ("sessions", row)):
         if not connection.execute(f"SELECT 1 FROM {table} WHERE guid = ?", (str(guid),)).fetchone():
