@@ -110,7 +110,7 @@ BUDGET: dict[str, tuple[int, int, int]] = {
     "ui": (28143, 3345, 383),
     "services": (15317, 1615, 286),
     "brain": (8780, 893, 152),
-    "storage": (5090, 575, 61),
+    "storage": (5085, 575, 61),
     "llm": (3674, 411, 70),
     "interchange": (2630, 251, 16),
     "retrieval": (2468, 240, 40),
@@ -121,7 +121,7 @@ BUDGET: dict[str, tuple[int, int, int]] = {
     "web": (835, 77, 21),
     "cli": (767, 67, 2),
     "composition": (450, 32, 3),
-    "(root)": (655, 67, 35),
+    "(root)": (652, 67, 35),
     "config": (311, 7, 16),
     "dates": (655, 86, 2),
 }
