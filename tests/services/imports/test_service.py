@@ -528,6 +528,36 @@ async def test_of_a_conversation_that_went_on_elsewhere_only_the_new_messages_ar
     assert [message.parent_id is None for message in await services.sessions.page(new, 0, 9)] == [True, False]
 
 
+@pytest.mark.parametrize("change", ["edit", "delete"])
+async def test_a_conversation_is_recognised_though_a_line_of_it_was_changed_here(
+    services: AppServices, tmp_path: Path, change: str
+):
+    session = await hold(services, "I sold the boat.", "A pity.", "I was in prison.", "Oh.", "Still, I miss it.", "Of course.")
+    file = await export_chat(services, session, tmp_path / "Mira.jsonl")
+    secret = (await services.sessions.page(session.guid, 2, 1))[0]
+    if change == "edit":
+        await services.message_editing.edit(secret.id, "It was old.")
+    else:
+        await services.message_editing.delete(session.guid, secret.id)
+    before = await read_sessions(services)
+
+    result = await services.imports.run(await services.imports.read_plan([file]))
+
+    assert (result.messages, result.known_chats) == (0, 1)
+    assert await read_sessions(services) == before
+
+
+async def test_a_conversation_that_only_begins_like_a_known_one_is_another(services: AppServices, tmp_path: Path):
+    greeting = ["Good evening.", "You are late."]
+    other = await hold(services, *greeting, "The train stood for an hour.", "Which one?", "The one from Porto.", "I see.")
+    file = await export_chat(services, other, tmp_path / "Mira.jsonl")
+    await services.sessions.delete(other.guid)
+    known = await hold(services, *greeting, "I have brought bread.", "Is it warm?", "Still.", "Then come in.")
+
+    assert (await services.imports.run(await services.imports.read_plan([file]))).messages == 6
+    assert len(await services.sessions.page(known.guid, 0, 9)) == 6
+
+
 async def test_a_conversation_in_the_trash_may_be_imported_again(services: AppServices, tmp_path: Path):
     session = await hold(services, "I sold the boat.", "A pity.")
     file = await export_chat(services, session, tmp_path / "Mira.jsonl")
