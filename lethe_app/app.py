@@ -125,7 +125,7 @@ def open_window(paths: Paths) -> int:
     window.build_panes()
     close_on_signals(window)
     code = run(application, window, lambda: build_once(paths))
-    if window.restart_after is not None:
+    if window.restarts:
         start_again(paths)
     return code
 
@@ -244,7 +244,7 @@ class WindowRunner:
         """Open the services, wait until the window is closed, and close them again. Return the exit code.
 
         If the data folder cannot be opened, the window says why and offers what can help. If another instance has the
-        services, the window is removed. What is to be done before a new start is done when the services are closed.
+        services, the window is removed.
         """
         import asyncio
 
@@ -254,25 +254,20 @@ class WindowRunner:
         self._window.closed.connect(closed.set)
         try:
             services = await self._start(closed)
-            if services is None:
-                if closed.is_set():
-                    return 1
-                self._window.hide()
-                self._window.deleteLater()
-                return 0
-            try:
-                await self._serve(services, closed)
-            finally:
-                await services.close()
-            if self._window.restart_after is not None:
-                await asyncio.to_thread(self._window.restart_after)
         except LetheError as error:
-            self._window.restart_after = None
-            self._window.show()
-            closed.clear()
             self._window.notifier.report_error(error)
             await closed.wait()
             return 1
+        if services is None:
+            if closed.is_set():
+                return 1
+            self._window.hide()
+            self._window.deleteLater()
+            return 0
+        try:
+            await self._serve(services, closed)
+        finally:
+            await services.close()
         return 0
 
     async def _start(self, closed: asyncio.Event) -> AppServices | None:

@@ -21,6 +21,10 @@ class LetheError(Exception):
         return f"{self.message} {self.remedy}".strip()
 
 
+class WorkCancelled(Exception):
+    """Raised in a worker thread to leave work that the user cancelled."""
+
+
 class ModelError(LetheError):
     """A language or embedding model could not do what was requested."""
 

@@ -35,7 +35,7 @@ from lethe_app.services.indexing.embedder import Embedding
 from lethe_app.services.indexing.service import IndexingService, PassageSources
 from lethe_app.services.indexing.worlds import WorldPassages
 from lethe_app.services.library import Library
-from lethe_app.services.maintenance.backups import BackupService
+from lethe_app.services.maintenance.backups import start_daily_backups
 from lethe_app.services.maintenance.doctor import Doctor
 from lethe_app.services.maintenance.trash import FileTrash, Trash
 from lethe_app.services.memory.cache import MemoryCache
@@ -141,7 +141,7 @@ class CoreServices:
         self.client = ModelClient()
         self.probe_client = ModelClient(embeds_texts=True)
         """Client of the process in which the self-check tries an embedding model."""
-        self.backups = BackupService(paths)
+        self.backups = start_daily_backups(paths.home)
         self._check_window = check_window
         self.cache_state = CacheState(self.client, preferences, paths.states)
         self.task_prompts = TaskPrompts(paths.prompts, paths.own_prompts)

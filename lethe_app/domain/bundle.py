@@ -260,8 +260,3 @@ class BackupContents(BaseModel, extra="ignore"):
     personas: dict[str, str] = Field(default_factory=dict)
     conversations: list[BackedUpConversation] = Field(default_factory=list)
     left_out: list[str] = Field(default_factory=list)
-
-    @property
-    def has_files(self) -> bool:
-        """Return whether it is more than a copy of the database alone."""
-        return "personas" in self.counts

@@ -16,6 +16,7 @@ from typing import IO
 
 from lethe_app.domain.bundle import BACKUP_SUFFIX, Backup, BackupKind
 from lethe_app.domain.clock import now
+from lethe_app.errors import WorkCancelled
 from lethe_app.storage.atomic import complete_file, delete_temporary_file
 from lethe_app.storage.error_translation import damaged_error, translate_errors
 
@@ -38,10 +39,6 @@ Progress = Callable[[float], None]
 """Function that is called with the fraction done, 0 to 1, and may raise to cancel."""
 COPIED_BYTES = 1 << 20
 """Bytes copied between two reports of progress."""
-
-
-class BackupCancelled(Exception):
-    """Raised inside the copy when its stop event is set."""
 
 
 def backup_folder(database: Path) -> Path:
@@ -134,7 +131,7 @@ def copy_verified(source: Path, target: Path, stop: threading.Event, on_progress
         with translate_errors(target):
             target.parent.mkdir(parents=True, exist_ok=True)
             with complete_file(target) as draft:
-                _copy_pages(reader, draft, stop, on_progress)
+                _copy_pages(reader, draft, on_progress)
                 if not passes_integrity_check(draft, stop):
                     raise damaged_error(source, "is damaged")
 
@@ -148,10 +145,8 @@ def back_up_before_migration(database: Path, version: int) -> Path:
     return target
 
 
-def _copy_pages(reader: sqlite3.Connection, partial: Path, stop: threading.Event, on_progress: Progress) -> None:
+def _copy_pages(reader: sqlite3.Connection, partial: Path, on_progress: Progress) -> None:
     def pause(_status: int, remaining: int, total: int) -> None:
-        if stop.is_set():
-            raise BackupCancelled
         on_progress(1 - remaining / total)
         time.sleep(PAUSE_SECONDS)
 
@@ -170,7 +165,7 @@ def passes_integrity_check(path: Path, stop: threading.Event) -> bool:
             return result == "ok" and connection.execute("PRAGMA foreign_key_check").fetchone() is None
         except sqlite3.DatabaseError as error:
             if stop.is_set():
-                raise BackupCancelled from error
+                raise WorkCancelled from error
             log.info("The check of %s ended early: %s", path, error)
             return False
 

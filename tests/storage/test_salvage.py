@@ -14,8 +14,7 @@ import pytest
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.memory import MemoryUnit
-from lethe_app.errors import DatabaseDamaged
-from lethe_app.services.scheduling.offload import WorkCancelled
+from lethe_app.errors import DatabaseDamaged, WorkCancelled
 from lethe_app.storage.backup import passes_integrity_check
 from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.database import Database

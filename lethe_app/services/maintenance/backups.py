@@ -7,6 +7,7 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -14,12 +15,13 @@ from lethe_app.domain.bundle import Backup, BackupContents
 from lethe_app.domain.clock import now
 from lethe_app.errors import LetheError
 from lethe_app.paths import Paths
+from lethe_app.services.scheduling.loop import BackgroundLoop
 from lethe_app.services.scheduling.offload import (
     CancelToken,
     ProgressCallback,
-    WorkCancelled,
     ignore_progress,
     run_cancellable,
+    run_in_thread,
 )
 from lethe_app.storage import backup as storage
 from lethe_app.storage.home_backup import restore
@@ -29,8 +31,8 @@ from lethe_app.storage.home_files import create_files_privately
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 
-START_DELAY_SECONDS = 30.0
-"""Seconds after the start before the backup begins, so that it does not slow the start down."""
+START_DELAY_SECONDS, INTERVAL_SECONDS = 30.0, 3600.0
+"""Seconds after the start before the backup begins, so that it does not slow the start down, and until the next look."""
 
 
 @dataclass(frozen=True)
@@ -42,23 +44,18 @@ class ListedBackup:
     trouble: str = ""
 
 
-class BackupService:
-    """Background task that makes at most one verified backup a day; `close` cancels a backup in progress."""
+def start_daily_backups(home: Path) -> BackgroundLoop:
+    """Start the background loop that makes at most one verified backup a day; `close` cancels a backup in progress."""
 
-    def __init__(self, paths: Paths) -> None:
-        self._paths = paths
-        self._task = asyncio.get_running_loop().create_task(self._run())
-
-    async def close(self) -> None:
-        self._task.cancel()
-        await asyncio.gather(self._task, return_exceptions=True)
-
-    async def _run(self) -> None:
-        await asyncio.sleep(START_DELAY_SECONDS)
+    async def make_backup() -> None:
         try:
-            await make_daily_backup(self._paths.home)
+            await make_daily_backup(home)
         except LetheError as error:
             log.warning("No backup could be made: %s", error)
+
+    loop = BackgroundLoop(make_backup, INTERVAL_SECONDS)
+    loop.start(START_DELAY_SECONDS)
+    return loop
 
 
 def list_backups(home: Path) -> list[Backup]:
@@ -106,10 +103,8 @@ async def delete_backup(backup: Backup) -> None:
     await asyncio.to_thread(storage.delete_backup, backup.path)
 
 
-async def prepare_restore(
-    paths: Paths, backup: Path, on_progress: ProgressCallback = ignore_progress
-) -> Callable[[], Path | None]:
-    """Extract and check a backup while Lethe runs, and return the function that puts it in place once Lethe is closed.
+async def prepare_restore(paths: Paths, backup: Path, on_progress: ProgressCallback = ignore_progress) -> Path:
+    """Extract and check a backup while Lethe runs; the next start puts it in place. Return the folder with what was extracted.
 
     Raise FileError, DatabaseDamaged, DatabaseTooNew and StorageError with nothing changed.
     """
@@ -119,30 +114,27 @@ async def prepare_restore(
 
 
 async def restore_backup(paths: Paths, backup: Path, on_progress: ProgressCallback = ignore_progress) -> Path | None:
-    """Replace the data of a closed Lethe by a backup; see `storage/home_backup/restore.restore_backup`."""
-    return await run_cancellable_work(
-        lambda token: restore.restore_backup(paths, backup, token.report_progress, token.cancel_event), on_progress
-    )
+    """Replace the data of a closed Lethe, which need not be readable, by a backup of any form. Return the folder with what was
+    there, if there was anything; raise as `prepare_restore` does, and DatabaseLocked.
+    """
+    await run_in_thread(partial(restore.finish_restore, paths))
+    await prepare_restore(paths, backup, on_progress)
+    restored = await run_in_thread(partial(restore.finish_restore, paths))
+    return restored[1] if restored is not None else None
 
 
 async def finish_restore(paths: Paths) -> list[LetheError]:
-    """Complete a restore that was interrupted, before anything is read, and return a notice of one since the last start."""
-    restored = await asyncio.to_thread(restore.finish_restore, paths)
+    """Put a backup in place that is to be restored, before anything is read, and return a notice of it."""
+    restored = await run_in_thread(partial(restore.finish_restore, paths))
     if restored is None:
         return []
     backup, replaced = restored
-    return [LetheError(f"The backup {backup} was restored.", f"What was here before is kept as a backup: {replaced}.")]
+    kept = f"What was here before is kept as a backup: {replaced}." if replaced is not None else ""
+    return [LetheError(f"The backup {backup} was restored.", kept)]
 
 
 async def run_cancellable_work(work: Callable[[CancelToken], T], on_progress: ProgressCallback) -> T:
     """Return the result of `work`, run in a thread; if the caller is cancelled, its token tells it to stop."""
     token = CancelToken(on_progress)
     create_files_privately()
-
-    def run() -> T:
-        try:
-            return work(token)
-        except storage.BackupCancelled as error:
-            raise WorkCancelled from error
-
-    return await run_cancellable(asyncio.to_thread(run), token)
+    return await run_cancellable(asyncio.to_thread(work, token), token)

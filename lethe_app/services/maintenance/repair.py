@@ -15,7 +15,7 @@ from lethe_app.services.scheduling.offload import CancelToken, ProgressCallback,
 from lethe_app.storage.database_header import has_content
 from lethe_app.storage.error_translation import damaged_error, translate_errors
 from lethe_app.storage.home_backup.create import DATABASE, DATABASE_ITEMS, describe_database
-from lethe_app.storage.home_backup.restore import commit_restore, prepared_folder
+from lethe_app.storage.home_backup.restore import prepared_folder, replace_items
 from lethe_app.storage.salvage import SalvageReport, salvage
 
 PARTS = {"alternatives": "messages", "sessions": "conversations", "document_chunks": "documents"} | {
@@ -74,7 +74,7 @@ def _repair(paths: Paths, token: CancelToken) -> tuple[BackupContents, str]:
         contents = describe_database(folder / DATABASE)
         if not any(contents.counts.values()) and report.damaged and _has_backups(paths.home):
             raise damaged_error(paths.database, "is damaged beyond repair: nothing in it can be read", "Restore a backup.")
-        return contents, _describe_losses(report, commit_restore(paths, folder, DATABASE_ITEMS))
+        return contents, _describe_losses(report, replace_items(paths, folder, DATABASE_ITEMS))
 
 
 def _describe_losses(report: SalvageReport, kept: Path | None) -> str:

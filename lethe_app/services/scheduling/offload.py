@@ -7,6 +7,8 @@ import threading
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, TypeVar
 
+from lethe_app.errors import WorkCancelled
+
 T = TypeVar("T")
 ProgressCallback = Callable[[float], None]
 """Progress callback with a fraction from 0 to 1, called in the event loop."""
@@ -16,10 +18,6 @@ MIN_PROGRESS_STEP = 0.01
 
 def ignore_progress(_done: float) -> None:
     """Ignore progress."""
-
-
-class WorkCancelled(Exception):
-    """Raised in a worker thread to leave work that the user cancelled."""
 
 
 class CancelToken:

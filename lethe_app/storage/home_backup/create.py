@@ -91,7 +91,7 @@ def back_up_home(
     named in the contents.
 
     The copy of the database reads one snapshot while others continue to write; it is checked before it is packed. Raise
-    DatabaseDamaged if that check fails, StorageError, and BackupCancelled if `stop` was set; then no file is left.
+    DatabaseDamaged if that check fails, StorageError, and WorkCancelled if `on_progress` does; then no file is left.
     """
     own_folder = backup_folder(home / DATABASE)
     if target is None or target.is_dir():
@@ -148,7 +148,7 @@ def back_up_daily(home: Path, keep: int | None, moment: datetime, stop: threadin
     """Make the daily backup and return its path.
 
     Return None if there is one of today, nothing was written since the last, there are no memories yet, or too little disk
-    space is free. Raise BackupCancelled if `stop` was set, and DatabaseDamaged if the copy of the database fails its check:
+    space is free. Raise WorkCancelled if `on_progress` does, and DatabaseDamaged if the copy of the database fails its check:
     then the database itself is damaged, and no older backup is deleted.
     """
     folder = backup_folder(home / DATABASE)
@@ -167,14 +167,13 @@ def back_up_daily(home: Path, keep: int | None, moment: datetime, stop: threadin
 
 def _is_due(database: Path, folder: Path, moment: datetime) -> bool:
     """Return whether something was written since the newest backup and that backup is of another day; without a backup,
-    whether there are memories.
+    whether there is anything to back up.
 
     One whose date is still to come was made while the clock was wrong, and does not count.
     """
     newest = next((backup for backup in list_backups(folder) if backup.created <= moment), None)
     if newest is None:
-        with closing(sqlite3.connect(f"{database.absolute().as_uri()}?mode=ro", uri=True)) as reader:
-            return reader.execute("SELECT 1 FROM memories LIMIT 1").fetchone() is not None
+        return any(describe_database(database).counts.values())
     written = max(file.stat().st_mtime for file in (database, sidecar_path(database, "-wal")) if has_content(file))
     return newest.created.date() != moment.astimezone(newest.created.tzinfo).date() and written > newest.created.timestamp()
 

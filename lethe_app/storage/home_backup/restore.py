@@ -1,8 +1,8 @@
 """Restoring a backup of any form, without trusting it: everything is extracted and checked beside the data, and then put in
 place, completely or not at all.
 
-A file `.restore.json` in the data folder commits the change: from then on the backup is put in place, now or at the next
-start. What it replaces is moved, unchanged, into a folder among the backups, from which it can be restored in turn.
+A file `.restore.json` in the data folder commits the restore, which is carried out when the folder is opened next, before
+anything is read. What it replaces is moved, unchanged, into a folder among the backups, from which it can be restored in turn.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from typing import IO
 
 from lethe_app.domain.bundle import BACKUP_VERSION, BackupContents, BackupKind
 from lethe_app.domain.clock import now
-from lethe_app.errors import DatabaseLocked, DatabaseTooNew, FileError, StorageError
+from lethe_app.errors import DatabaseTooNew, FileError, StorageError
 from lethe_app.paths import Paths
 from lethe_app.storage.atomic import sync_file, sync_folder, write_atomically
 from lethe_app.storage.backup import (
@@ -36,6 +36,7 @@ from lethe_app.storage.backup import (
     passes_integrity_check,
     rotate,
 )
+from lethe_app.storage.database import LOCK_PATIENCE
 from lethe_app.storage.database_header import read_version
 from lethe_app.storage.error_translation import LOW_DISK_BYTES, damaged_error, disk_full_error, translate_errors
 from lethe_app.storage.files.json_files import read_object
@@ -54,11 +55,10 @@ from lethe_app.storage.home_backup.create import (
 from lethe_app.storage.lock import HomeLock
 from lethe_app.storage.migrations import MIGRATIONS
 
-PLAN, DONE, PREPARED_PREFIX = ".restore.json", ".restored.json", ".restore-"
-"""Names of the file that commits a restore and of the one that tells the next start of it, and prefix of the folder in which
-one is prepared; all are in the data folder.
-"""
+PLAN, PREPARED_PREFIX = ".restore.json", ".restore-"
+"""Name of the file that commits a restore, and prefix of the folder in which one is prepared; both are in the data folder."""
 MAX_MANIFEST_BYTES = 16 << 20
+NO_BACKUP = "is not a backup of Lethe, or is incomplete"
 DAMAGED = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, RuntimeError, ValueError, LookupError, TypeError)
 """Exceptions for a damaged or malicious archive, and for a manifest that is none."""
 
@@ -68,42 +68,40 @@ Sources = Mapping[str, tuple[int, Callable[[], IO[bytes]]]]
 
 def read_contents(backup: Path) -> BackupContents:
     """Return the contents of a backup of any form. Raise FileError or StorageError if it cannot be restored."""
-    if backup.is_dir():
-        return describe_home(backup)
-    if backup.suffix == DATABASE_SUFFIX:
-        return describe_database(backup)
-    with _open_archive(backup) as (_archive, contents):
+    with _open_backup(backup) as (_sources, contents):
         return contents
 
 
 @contextmanager
-def _open_archive(path: Path) -> Iterator[tuple[zipfile.ZipFile, BackupContents]]:
-    """Open an archive whose names have all been checked, with its contents. Raise FileError, DatabaseTooNew, StorageError."""
+def _open_backup(backup: Path) -> Iterator[tuple[Sources, BackupContents]]:
+    """Open a backup: an archive, a data folder, or a database alone. Raise FileError, DatabaseTooNew, StorageError."""
+    if backup.is_dir() or backup.suffix == DATABASE_SUFFIX:
+        with translate_errors(backup):
+            files = find_files(backup) if backup.is_dir() else {DATABASE: backup}
+            sources = {name: (path.stat().st_size, partial(io.FileIO, path)) for name, path in files.items()}
+        yield sources, describe_home(backup) if backup.is_dir() else describe_database(backup)
+    else:
+        with _open_archive(backup) as opened:
+            yield opened
+
+
+@contextmanager
+def _open_archive(path: Path) -> Iterator[tuple[Sources, BackupContents]]:
+    """Open an archive whose names have all been checked. Raise FileError, DatabaseTooNew, StorageError."""
     try:
         with translate_errors(path), zipfile.ZipFile(path) as archive:
-            for name in archive.namelist():
-                if name != MANIFEST and not is_backup_name(name):
+            members = {one.filename: one for one in archive.infolist() if one.filename != MANIFEST}
+            for name in members:
+                if not is_backup_name(name):
                     raise FileError(path, f"contains “{name[:80]}”, which is not part of a backup; nothing was changed")
             manifest = json.loads(archive.open(MANIFEST).read(MAX_MANIFEST_BYTES))
             if manifest["version"] > BACKUP_VERSION:
                 message = f"The backup {path} was made by a newer version of Lethe."
                 raise DatabaseTooNew(message, "Install the newer version; nothing was changed.")
-            yield archive, BackupContents.model_validate(manifest)
+            sources = {name: (member.file_size, partial(archive.open, member)) for name, member in members.items()}
+            yield sources, BackupContents.model_validate(manifest)
     except DAMAGED as error:
-        raise unreadable_backup_error(path) from error
-
-
-@contextmanager
-def _open_sources(backup: Path) -> Iterator[Sources]:
-    """Open a backup of any form. Raise FileError, DatabaseTooNew, StorageError."""
-    if backup.is_dir() or backup.suffix == DATABASE_SUFFIX:
-        with translate_errors(backup):
-            files = find_files(backup) if backup.is_dir() else {DATABASE: backup}
-            yield {name: (path.stat().st_size, partial(io.FileIO, path)) for name, path in files.items()}
-    else:
-        with _open_archive(backup) as (archive, _contents):
-            members = [member for member in archive.infolist() if member.filename != MANIFEST]
-            yield {member.filename: (member.file_size, partial(archive.open, member)) for member in members}
+        raise FileError(path, NO_BACKUP) from error
 
 
 def _extract(sources: Sources, folder: Path, on_progress: Progress) -> None:
@@ -131,35 +129,15 @@ def _check_database(backup: Path, database: Path, stop: threading.Event) -> None
         raise type(error)(message, "Choose another backup; nothing was changed.") from error
 
 
-def unreadable_backup_error(path: Path) -> FileError:
-    """Return the error for a file that is no backup, or only a part of one."""
-    return FileError(path, "is not a backup of Lethe, or is incomplete", remedy="Choose another backup.")
-
-
-def restore_backup(
-    paths: Paths, backup: Path, on_progress: Progress = lambda _: None, stop: threading.Event | None = None
-) -> Path | None:
-    """Replace the data by a backup of any form, and return the folder that contains what was replaced; None if there was
-    nothing.
-
-    The database must be closed; it need not be readable. If this raises, nothing has changed: FileError for a file that is no
-    backup or tries to leave the folder, DatabaseDamaged, DatabaseTooNew, DatabaseLocked while Lethe runs, StorageError.
-    """
-    with translate_errors(paths.home):
-        paths.home.mkdir(parents=True, exist_ok=True)
-    with HomeLock(paths.home):
-        _finish(paths)
-    return prepare_restore(paths, backup, stop or threading.Event(), on_progress)()
-
-
-def prepare_restore(paths: Paths, backup: Path, stop: threading.Event, on_progress: Progress) -> Callable[[], Path | None]:
-    """Extract and check a backup while the data is in use, and return the function that puts it in place once the database is
-    closed. Both raise and return as `restore_backup` does; if `stop` is set, BackupCancelled is raised.
+def prepare_restore(paths: Paths, backup: Path, stop: threading.Event, on_progress: Progress) -> Path:
+    """Extract and check a backup while the data is in use, and commit its restore, for `finish_restore`. Return the folder with
+    what was extracted. Raise FileError for a file that is no backup or tries to leave the data folder, DatabaseDamaged,
+    DatabaseTooNew, StorageError, and WorkCancelled if `on_progress` does; then nothing has changed.
     """
     with prepared_folder(paths) as folder:
-        with _open_sources(backup) as sources:
+        with _open_backup(backup) as (sources, _contents):
             if not sources:
-                raise unreadable_backup_error(backup)
+                raise FileError(backup, NO_BACKUP)
             _extract(sources, folder, on_progress)
         if DATABASE in sources:
             _check_database(backup, folder / DATABASE, stop)
@@ -167,14 +145,16 @@ def prepare_restore(paths: Paths, backup: Path, stop: threading.Event, on_progre
             secrets = {name: value for name, value in read_object(paths.settings).items() if SECRET.search(name)}
             restored = read_object(folder / SETTINGS) | secrets
             write_atomically(folder / SETTINGS, json.dumps(restored, ensure_ascii=False, indent=2).encode())
-    items = DATABASE_ITEMS if backup.suffix == DATABASE_SUFFIX else (*DATABASE_ITEMS, *FILE_ITEMS)
-    return partial(commit_restore, paths, folder, items, backup.name)
+        items = DATABASE_ITEMS if backup.suffix == DATABASE_SUFFIX else (*DATABASE_ITEMS, *FILE_ITEMS)
+        _commit(paths.home, folder, items, backup.name)
+    return folder
 
 
 @contextmanager
 def prepared_folder(paths: Paths) -> Iterator[Path]:
     """Create a folder beside the data, for what is to replace some of it; it is deleted if the body raises."""
     with translate_errors(paths.home):
+        paths.home.mkdir(parents=True, exist_ok=True)
         folder = Path(tempfile.mkdtemp(prefix=PREPARED_PREFIX, dir=paths.home))
     try:
         yield folder
@@ -183,68 +163,71 @@ def prepared_folder(paths: Paths) -> Iterator[Path]:
         raise
 
 
-def commit_restore(paths: Paths, folder: Path, items: Sequence[str], backup_name: str = "") -> Path | None:
+def replace_items(paths: Paths, folder: Path, items: Sequence[str]) -> Path | None:
     """Replace these files and folders of the data by those in a prepared folder; those that it does not contain are only
-    moved away. The database must be closed. Return the folder that contains what was replaced, None if there was nothing.
-    With the name of a backup, `finish_restore` tells of it. Raise DatabaseLocked and StorageError with nothing changed.
+    moved away. Return the folder that contains what was replaced, None if there was nothing. Raise DatabaseLocked while Lethe
+    runs, and StorageError, with nothing changed.
     """
-    home, replaced = paths.home, backup_path(backup_folder(paths.database), now(), BackupKind.REPLACED)
-    with HomeLock(home):
-        with translate_errors(folder):
-            for parent, _folders, _files in os.walk(folder):
-                sync_folder(Path(parent))
-            kept = replaced.relative_to(home)
-            moves = [(item, f"{kept.as_posix()}/{item}") for item in items if os.path.lexists(home / item)]
-            moves += [(f"{folder.name}/{item}", item) for item in items if (folder / item).exists()]
-        plan = {"moves": moves, "replaced": str(kept), "backup": backup_name}
-        write_atomically(home / PLAN, json.dumps(plan).encode())  # from here on the change is committed
-        _finish(paths)
-        return replaced if replaced.exists() else None
+    with HomeLock(paths.home):
+        _commit(paths.home, folder, items)
+        return _carry_out(paths)[1]
 
 
-def finish_restore(paths: Paths) -> tuple[str, Path] | None:
-    """Complete a restore that was interrupted, and delete what one that was not committed has left. Call it before anything is
-    read from the data folder. Does nothing while another Lethe uses it. Raise StorageError.
+def finish_restore(paths: Paths) -> tuple[str, Path | None] | None:
+    """Carry out the restore that was committed, and delete what one that was not has left. Call it before anything is read from
+    the data folder. Raise DatabaseLocked while another Lethe uses it, and StorageError.
 
-    Return the name of the backup that was restored since the last call, and the folder with what it has replaced.
+    Return the name of the backup that was restored, and the folder with what it has replaced, if there was anything.
     """
     with translate_errors(paths.home):
-        if next(paths.home.glob(".restore*"), None) is None:
+        if not paths.home.is_dir():
             return None
-    with suppress(DatabaseLocked), HomeLock(paths.home):
-        _finish(paths)
-        done = paths.home / DONE
-        if done.exists():
-            plan = json.loads(done.read_text(encoding="utf-8"))
-            done.unlink()
-            return (plan["backup"], paths.home / plan["replaced"]) if plan["backup"] else None
-    return None
+    with HomeLock(paths.home, LOCK_PATIENCE):
+        restored = _carry_out(paths) if (paths.home / PLAN).exists() else None
+        for folder in paths.home.glob(f"{PREPARED_PREFIX}*"):
+            shutil.rmtree(folder, ignore_errors=True)
+    return restored
 
 
-def _finish(paths: Paths) -> None:
-    """Carry out a committed change, as far as that was not done, and delete prepared ones. The lock of the home must be held.
+def _commit(home: Path, folder: Path, items: Sequence[str], backup_name: str = "") -> None:
+    """Write what is to be replaced by what into the file that commits it."""
+    with translate_errors(folder):
+        for parent, _folders, _files in os.walk(folder):
+            sync_folder(Path(parent))
+    plan = {"backup": backup_name, "prepared": folder.name, "items": items}
+    write_atomically(home / PLAN, json.dumps(plan).encode())
+
+
+def _carry_out(paths: Paths) -> tuple[str, Path | None]:
+    """Carry out what was committed, as far as that was not done, and return what `finish_restore` does. The lock of the home
+    must be held.
 
     If a file cannot be moved, all that were moved are moved back, and StorageError is raised.
     """
-    home = paths.home
+    home, committed = paths.home, paths.home / PLAN
     with translate_errors(home):
-        if (home / PLAN).exists():
-            plan = json.loads((home / PLAN).read_text(encoding="utf-8"))
-            replaced = home / plan["replaced"]
-            try:
-                _move(home, plan["moves"])
-            except OSError:
-                _move(home, [(target, source) for source, target in reversed(plan["moves"])])
-                shutil.rmtree(replaced, ignore_errors=True)
-                (home / PLAN).unlink()
-                raise
-            for cache in (paths.index, paths.states):  # made from the other database, whose numbers mean other texts
-                shutil.rmtree(cache, ignore_errors=True)
-            (home / PLAN).replace(home / DONE)
-            sync_folder(home)
-            rotate(replaced.parent, BackupKind.REPLACED)
-        for folder in home.glob(f"{PREPARED_PREFIX}*"):
-            shutil.rmtree(folder, ignore_errors=True)
+        plan = json.loads(committed.read_text(encoding="utf-8"))
+        if "moves" not in plan:  # first what there is now, to know it from what is put in its place
+            kept = backup_path(backup_folder(paths.database), now(), BackupKind.REPLACED).relative_to(home).as_posix()
+            old = [(item, f"{kept}/{item}") for item in plan["items"] if os.path.lexists(home / item)]
+            prepared = home / plan["prepared"]
+            new = [(f"{prepared.name}/{item}", item) for item in plan["items"] if (prepared / item).exists()]
+            plan |= {"replaced": kept, "moves": old + new}
+            write_atomically(committed, json.dumps(plan).encode())
+        replaced = home / plan["replaced"]
+        try:
+            _move(home, plan["moves"])
+        except OSError:
+            _move(home, [(target, source) for source, target in reversed(plan["moves"])])
+            shutil.rmtree(replaced, ignore_errors=True)
+            committed.unlink()
+            raise
+        for cache in (paths.index, paths.states):  # made from the other database, whose numbers mean other texts
+            shutil.rmtree(cache, ignore_errors=True)
+        committed.unlink()
+        sync_folder(home)
+        rotate(replaced.parent, BackupKind.REPLACED)
+    return plan["backup"], replaced if replaced.exists() else None
 
 
 def _move(home: Path, moves: Sequence[tuple[str, str]]) -> None:
@@ -253,5 +236,5 @@ def _move(home: Path, moves: Sequence[tuple[str, str]]) -> None:
         if os.path.lexists(home / source) and not os.path.lexists(home / target):
             (home / target).parent.mkdir(parents=True, exist_ok=True)
             (home / source).rename(home / target)
-    for folder in {(home / name).parent for move in moves for name in move}:
+    for folder in {(home / name).parent for move in moves for name in move if (home / name).exists()}:
         sync_folder(folder)

@@ -44,8 +44,8 @@ class MainWindow(QMainWindow):
     """
 
     closed = Signal()
-    restart_after: Callable[[], object] | None = None
-    """What is to be done between the end of the services and a new start; None if the program ends with the window."""
+    restarts = False
+    """Whether Lethe starts again after the window was closed."""
     theme: Theme
     window_actions: Actions
     sidebar: Sidebar

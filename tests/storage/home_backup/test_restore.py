@@ -28,7 +28,7 @@ from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.database import Database
 from lethe_app.storage.home_backup import restore
 from lethe_app.storage.home_backup.create import back_up_home
-from lethe_app.storage.home_backup.restore import finish_restore, read_contents, restore_backup
+from lethe_app.storage.home_backup.restore import finish_restore, prepare_restore, read_contents
 from lethe_app.storage.migrations import MIGRATIONS, migrate
 
 FILES = {
@@ -48,6 +48,15 @@ FILES = {
     "trash/personas/old.20260101T000000000000Z.json": '{"name": "Old"}',
 }
 EXCLUDED = ("models/large.gguf", "cache/index/x.bin", "cache/states/y.kv", "logs/lethe.log", "inbox/a.json")
+
+
+def restore_backup(paths: Paths, backup: Path) -> Path | None:
+    finish_restore(paths)
+    prepare_restore(paths, backup, threading.Event(), ignore_progress)
+    restored = finish_restore(paths)
+    assert restored is not None
+    assert restored[0] == backup.name
+    return restored[1]
 
 
 def write_files(home: Path, files: dict[str, str]) -> None:
@@ -86,7 +95,7 @@ def titles(database: Path) -> list[str]:
 
 def snapshot(home: Path) -> dict[str, bytes]:
     """Return all files that belong to a backup, with the log of the database if there is something in it."""
-    kept = ("backups", "cache", "models", "logs", "inbox", "lethe.lock", "lethe.sqlite3-shm", ".restored.json")
+    kept = ("backups", "cache", "models", "logs", "inbox", "lethe.lock", "lethe.sqlite3-shm")
     files = [path for path in sorted(home.rglob("*")) if path.is_file() and path.relative_to(home).parts[0] not in kept]
     return {path.relative_to(home).as_posix(): path.read_bytes() for path in files if path.stat().st_size}
 
@@ -172,7 +181,7 @@ async def test_a_copy_of_the_database_alone_replaces_nothing_but_the_database(pa
     write_files(paths.home, {"personas/new.json": '{"name": "New"}'})
 
     assert [one.path for one in list_backups(paths.home / "backups")] == [old]
-    assert not read_contents(old).has_files
+    assert "personas" not in read_contents(old).counts
     restore_backup(paths, old)
 
     assert titles(paths.database) == ["first"]
@@ -412,11 +421,15 @@ def test_after_a_kill_at_any_point_there_is_the_old_home_or_the_new_one(paths: P
     assert results == sorted(results, reverse=True)
 
 
-def test_a_file_that_cannot_be_moved_leaves_everything_as_it_was(paths: Paths, backup: Path, monkeypatch: pytest.MonkeyPatch):
+@pytest.mark.parametrize("parent", ["home", ".restore-"])
+def test_a_file_that_cannot_be_moved_leaves_everything_as_it_was(
+    paths: Paths, backup: Path, monkeypatch: pytest.MonkeyPatch, parent: str
+):
+    write_files(paths.home, {"trash/notebooks/lacking in the backup.md": "later"})
     before, rename = snapshot(paths.home), os.rename
 
     def refuse(source: Path, target: Path) -> None:
-        if source.name == "notebooks" and source.parent.name.startswith(".restore-"):
+        if source.name == "notebooks" and source.parent.name.startswith(parent):
             raise PermissionError(13, "in use")
         rename(source, target)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import shutil
 from pathlib import Path
 
@@ -11,16 +10,13 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog
 
-from lethe_app.app import WindowRunner, build
-from lethe_app.composition.app_services import AppServices
+from lethe_app.app import build
 from lethe_app.domain.bundle import BackupKind
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.paths import Paths
 from lethe_app.services.maintenance.backups import back_up, read_backups, read_contents
-from lethe_app.storage.home_backup.restore import restore_backup
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog
 from lethe_app.ui.pages.backups.page import BackupsPage
-from lethe_app.ui.shell.main_window import MainWindow
 from tests.ui.window_scene import Scene, opened, until
 
 pytestmark = pytest.mark.usefixtures("styled_app")
@@ -89,7 +85,7 @@ async def test_a_backup_is_made_elsewhere_and_one_is_deleted_after_a_question(tm
         chooser.done(QFileDialog.DialogCode.Accepted)
         await until(lambda: scene.toasts)
         (file,) = stick.iterdir()
-        assert read_contents(file).has_files
+        assert "personas" in read_contents(file).counts
 
         QTest.keyClick(page.table, Qt.Key.Key_Delete)
         question = await scene.dialog()
@@ -112,22 +108,19 @@ async def test_restoring_asks_closes_the_window_and_puts_the_backup_in_place(tmp
         press(page, "Restore…")
         question = await scene.dialog()
         question.reject()
-        assert scene.window.restart_after is None
+        assert not scene.window.restarts
         await until(lambda: not question.isVisible())
         press(page, "Restore…")
         question = await scene.dialog()
         question.accept()
-        await until(lambda: scene.window.restart_after is not None and not scene.window.isVisible())
-        commit = scene.window.restart_after
+        await until(lambda: scene.window.restarts and not scene.window.isVisible())
 
-    commit()
-
-    replaced, restored = read_backups(tmp_path)
-    assert replaced.backup.kind is BackupKind.REPLACED
     async with opened(tmp_path) as scene:
         await until(lambda: scene.toasts)
         notice, draft = scene.toasts[0], scene.window.chat.composer.draft_field.toPlainText()
         current = read_contents(tmp_path).counts
+        replaced, restored = read_backups(tmp_path)
+    assert replaced.backup.kind is BackupKind.REPLACED
     assert current["messages"] == restored.contents.counts["messages"] == replaced.contents.counts["messages"] - 1
     assert draft == "What I wanted to say"
     assert restored.backup.path.name in notice.text
@@ -135,26 +128,6 @@ async def test_restoring_asks_closes_the_window_and_puts_the_backup_in_place(tmp
     services = await build(Paths.standard(tmp_path), engine="echo")
     await services.close()
     assert not services.notices
-
-
-async def test_a_restore_that_fails_at_the_end_is_reported_and_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    paths, reported = Paths.standard(tmp_path), []
-    window = MainWindow(paths)
-    monkeypatch.setattr(window.notifier, "report_error", reported.append)
-    window.restart_after = lambda: restore_backup(paths, tmp_path / "gone")
-
-    async def make_services() -> AppServices:
-        services = await build(paths, engine="echo")
-        asyncio.get_running_loop().call_later(0.2, window.close)
-        return services
-
-    runner = asyncio.create_task(WindowRunner(window, make_services).run())
-    await until(lambda: reported and window.isVisible())
-    window.close()
-
-    assert await runner == 1
-    assert window.restart_after is None
-    assert "gone" in reported[0].message
 
 
 async def test_a_backup_from_elsewhere_is_chosen_as_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -171,10 +144,7 @@ async def test_a_backup_from_elsewhere_is_chosen_as_a_file(tmp_path: Path, monke
         chooser.done(QFileDialog.DialogCode.Accepted)
         await until(lambda: any(dialog.isVisible() for dialog in scene.window.findChildren(ConfirmDialog)))
         next(dialog for dialog in scene.window.findChildren(ConfirmDialog) if dialog.isVisible()).accept()
-        await until(lambda: scene.window.restart_after is not None)
-        commit = scene.window.restart_after
-
-    commit()
+        await until(lambda: scene.window.restarts)
 
     services = await build(Paths.standard(home), engine="echo")
     said = [one.preview for one in await services.session_store.sessions()]

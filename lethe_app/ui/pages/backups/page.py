@@ -138,7 +138,7 @@ class BackupsPage(RecordPage[ListedBackup]):
             self.tr("Personas: {names}").format(names=personas) if personas else "",
             self.tr("Left out: {files}").format(files=", ".join(contents.left_out)) if contents.left_out else "",
             ""
-            if contents.has_files
+            if "personas" in contents.counts
             else self.tr("It is a copy of the database alone: personas, worlds, presets and settings stay as they are."),
         )
         return "\n\n".join(filter(None, lines))
@@ -186,7 +186,7 @@ class BackupsPage(RecordPage[ListedBackup]):
             await self._restore(path, await asyncio.to_thread(read_contents, path))
 
     async def _restore(self, path: Path, contents: BackupContents | None) -> None:
-        """Ask, prepare the restore while Lethe is open, and then close Lethe, which restores the backup and starts again."""
+        """Ask, prepare the restore while Lethe is open, and then close Lethe, whose next start restores the backup."""
         assert contents is not None, "the command is disabled for what cannot be read"
         title = self.tr("Restore the backup of {date}?").format(date=format_date_time(contents.made))
         note = self.tr(
@@ -198,7 +198,6 @@ class BackupsPage(RecordPage[ListedBackup]):
             return
         dialog = TransferProgressDialog(self._context.dialog_parent, self.tr("Preparing the backup…"))
         dialog.primary.hide()  # Lethe would close while the user does something else
-        commit = await run_with_progress(dialog, self._transfers, partial(prepare_restore, self._paths, path))
-        if commit is not None:
-            self._window.restart_after = commit
+        if await run_with_progress(dialog, self._transfers, partial(prepare_restore, self._paths, path)) is not None:
+            self._window.restarts = True
             self._context.run_action("quit")
