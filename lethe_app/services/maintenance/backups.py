@@ -45,7 +45,7 @@ class ListedBackup:
 
 
 def start_daily_backups(home: Path) -> BackgroundLoop:
-    """Start the background loop that makes at most one verified backup a day; `close` cancels a backup in progress."""
+    """Start the background loop that makes at most one verified backup a day; closing it cancels a backup in progress."""
 
     async def make_backup() -> None:
         try:
