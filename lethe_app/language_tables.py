@@ -97,7 +97,7 @@ def compile_table(table: str, key: str, language: str = "en") -> re.Pattern[str]
     """
     start, end = (r"(?<!\w)", r"(?!\w)") if load_table(table, language).get("whole_words", True) else ("", "")
     entries: Any = reduce(lambda found, part: found.get(part, {}), key.split("."), load_table(table, language))
-    return re.compile(f"{start}(?:{alternatives(entries or ['(?!)'])}){end}", re.IGNORECASE)
+    return re.compile(compose(f"{start}(?:{alternatives(entries or ['(?!)'])}){end}", language), re.IGNORECASE)
 
 
 @cache

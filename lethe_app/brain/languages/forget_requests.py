@@ -11,8 +11,8 @@ from functools import cache, cached_property
 from lethe_app.brain.text.clauses import extract_clauses
 from lethe_app.brain.text.fingerprint import compute_fingerprint, content_words
 from lethe_app.brain.text.sentences import normalized_words
-from lethe_app.domain.facts import FactKind
-from lethe_app.language_tables import alternatives, compile_table, languages_with, load_table, load_words, table_pattern
+from lethe_app.domain.facts import ExtractedFact
+from lethe_app.language_tables import alternatives, compile_table, languages_with, load_table, load_words
 from lethe_app.retrieval.query_terms import SPACELESS, fold
 
 MAX_LENGTH = 400
@@ -27,7 +27,7 @@ _TABLE = "forgetting"
 # The beginning of a sentence that reports what somebody said.
 _QUOTED = re.compile(r"[\"“„«'‘][^\"“”„«»]+?(?:[\"”“»]|[,.!?]['’])[\s,]*\w")
 _NAMED = re.compile(r"<([A-Z_]+)>")
-_SPEAKER = re.compile(r"\b(?:I|we)\b", re.IGNORECASE)
+_SPACE, _END = r"[\s,、。.!！…–—-]", r"[\s.!…。！?？]*"
 
 
 class ForgetKind(Enum):
@@ -58,23 +58,18 @@ class ForgetRequest:
         return not self.what or bool(compile_table(_TABLE, "subjects.user", self.language).fullmatch(self.what))
 
     @property
-    def fact_kind(self) -> FactKind | None:
-        """Return the kind of facts that the subject means, such as work for “my job”."""
-        kinds = load_table(_TABLE, self.language).get("kinds", {})
-        named = (kind for kind in kinds if compile_table(_TABLE, f"kinds.{kind}", self.language).search(self.what))
-        return next(map(FactKind, named), None)
-
-    @property
-    def key(self) -> str:
-        """Return the attribute of a fact that the words name, such as “age” for “how old I am”; empty if none."""
-        keys = load_table(_TABLE, self.language).get("keys", {})
-        return next((key for key in keys if compile_table(_TABLE, f"keys.{key}", self.language).fullmatch(self.what)), "")
-
-    @property
     def is_unclear(self) -> bool:
         """Return whether the words may mean several facts: a subject, a single word, or what somebody does who is not named."""
         is_about_others = compile_table(_TABLE, "others", self.language).match(self.what) is not None
         return self.kind is ForgetKind.EVERYTHING or is_about_others or len(self._words(self.what)) == 1
+
+    def is_about(self, fact: ExtractedFact) -> bool:
+        """Return whether the words name the attribute that a fact states, as “how old I am” does, or a subject to which it
+        belongs: the user, or facts of its kind, such as work for “my job”.
+        """
+        kind = compile_table(_TABLE, f"kinds.{fact.kind}", self.language)
+        has_subject = self.kind is ForgetKind.EVERYTHING and (self.is_about_user or kind.search(self.what))
+        return bool(has_subject or compile_table(_TABLE, f"keys.{fact.key}", self.language).fullmatch(self.what))
 
     def is_said_by(self, text: str) -> bool:
         """Return whether a sentence says what is to be forgotten, or one of its clauses."""
@@ -88,34 +83,36 @@ class ForgetRequest:
         return clauses if len(clauses) > 1 else [what]
 
     def is_named_in(self, text: str) -> bool:
-        """Return whether a text has any word of what is to be forgotten, as a reply to the request may."""
-        if SPACELESS.search(self.what):
-            return len(set(normalized_words(self.what)) & set(normalized_words(text))) > 1
-        return not self._words(self.what).isdisjoint(self._words(text))
+        """Return whether a text has any word of what is to be forgotten, as a reply to the request may; in a script without
+        spaces more than one pair of characters.
+        """
+        return len(self._words(self.what) & self._words(text)) > bool(SPACELESS.search(self.what))
 
     def _is_said(self, what: str, text: str) -> bool:
         """Return whether a sentence has all content words of a statement, and the same negation."""
-        if SPACELESS.search(what):
-            pairs = set(normalized_words(what))
-            return len(pairs & set(normalized_words(text))) >= MIN_PAIR_SHARE * len(pairs)
         wanted, said = self._words(what), self._words(text)
-        if not wanted or wanted.isdisjoint(said):
+        if SPACELESS.search(self.what):
+            return len(wanted & said) >= MIN_PAIR_SHARE * len(wanted)
+        is_inflected = self.language != "en" and all(any(_is_same(a, b) for b in said) for a in wanted)
+        if not wanted or not (wanted <= said or is_inflected):
             return False
-        who, speaker = compile_table(_TABLE, "others", self.language), compile_table(_TABLE, "speakers", self.language)
+        others, speakers, about_others = (
+            compile_table(_TABLE, key, self.language) for key in ("others", "speakers", "about_others")
+        )
+        # “I'm pregnant” is said neither by “My sister is pregnant” nor by “Ana is pregnant”, unless it names her as well.
+        other = about_others.match(text)
+        is_others = other is not None and fold(other[0].split()[-1]) not in fold(what).split()
+        is_of_another = (others.match(what) and speakers.match(text)) or (speakers.match(what) and is_others)
         is_denied = compute_fingerprint(what).is_negated != compute_fingerprint(text).is_negated
-        if is_denied or (who.match(what) and speaker.match(text)):
-            return False
-        if _SPEAKER.match(what):  # “I'm pregnant” is said neither by “My sister is pregnant” nor by “Ana is pregnant”
-            relation = table_pattern(_TABLE, "about_relation").match(text)
-            is_others = table_pattern(_TABLE, "about_other", flags=0).match(text) and not _SPEAKER.search(text)
-            if is_others or (relation and fold(relation["who"]) not in fold(what)):
-                return False
-        if all(map(str.isdigit, wanted)) and len(said - wanted) > MAX_WORDS_BESIDE_NUMBER:
-            return False  # a bare number says too little: “I'm 34”
-        return wanted <= said if self.language == "en" else all(any(_is_same(a, b) for b in said) for a in wanted)
+        # A bare number says too little: “I'm 34”.
+        is_number = all(map(str.isdigit, wanted)) and len(said - wanted) > MAX_WORDS_BESIDE_NUMBER
+        return not (is_of_another or is_denied or is_number)
 
     def _words(self, text: str) -> frozenset[str]:
-        skipped = load_words("stop_words", self.language) if self.language != "en" else frozenset[str]()
+        """Return the content words of a text, or the pairs of characters of one in a script without spaces."""
+        if SPACELESS.search(self.what):
+            return frozenset(normalized_words(text))
+        skipped = load_words("stop_words", self.language)
         return content_words(" ".join(word for word in fold(text).split() if word.strip(".,;:!?") not in skipped))
 
 
@@ -139,11 +136,9 @@ def _may_ask(text: str, language: str) -> bool:
 
 
 def _build_request(kind: ForgetKind, language: str, groups: Mapping[str, str | None]) -> ForgetRequest:
-    what, rest = groups.get("what") or "", groups.get("rest") or ""
-    if kind is ForgetKind.OWN_LINE:
-        return ForgetRequest(kind, language, rest)
-    table = load_table(_TABLE, language)
-    if what and (boundary := re.search(table.get("new_clause", "(?!)"), what, re.IGNORECASE)) and boundary.start():
+    table, what, rest = load_table(_TABLE, language), groups.get("what") or "", groups.get("rest") or ""
+    boundary = re.search(table.get("new_clause", "(?!)"), what, re.IGNORECASE)
+    if boundary and boundary.start() and kind is not ForgetKind.OWN_LINE:
         what, rest = what[: boundary.start()], what[boundary.end() :]
     what = re.sub(table.get("said", "(?!)"), "", what, flags=re.IGNORECASE)
     return ForgetRequest(kind, language, what.strip(" ,;:"), rest.strip(" ,;:"))
@@ -153,19 +148,18 @@ def _build_request(kind: ForgetKind, language: str, groups: Mapping[str, str | N
 def _patterns(language: str) -> Sequence[tuple[ForgetKind, re.Pattern[str]]]:
     """Return the patterns of whole sentences with their kinds, the more special ones first."""
     table = load_table(_TABLE, language)
-    space = r"[\s,.!…–—-]" if table.get("whole_words", True) else r"[\s,、。.!！…–—-]"
-    start = rf"\W*(?:(?:{alternatives(table['opening'])}){space}{'+' if table.get('whole_words', True) else '*'})*"
-    closing = rf"(?:{space}*(?:{alternatives(table['closing'])})(?!\w))*"
-    end = r"[\s.!…。！?？]*"
+    gap = _SPACE + ("+" if table.get("whole_words", True) else "*")
+    start = rf"\W*(?:(?:{alternatives(table['opening'])}){gap})*"
+    closing = rf"(?:{_SPACE}*(?:{alternatives(table['closing'])})(?!\w))*"
     kinds = {
         "everything": (ForgetKind.EVERYTHING, ""),
         "line_alone": (ForgetKind.LINE_BEFORE, ""),
         "line": (ForgetKind.LINE_BEFORE, r"\s*[,;:–—]\s*(?P<rest>\S.*)"),
-        "own": (ForgetKind.OWN_LINE, r"\s*[,;:–—]\s*(?P<rest>\S.*)"),
+        "own": (ForgetKind.OWN_LINE, r"\s*[,;:–—]\s*(?P<what>\S.*)"),
         "statement": (ForgetKind.STATEMENT, ""),
     }
     return [
-        (kind, re.compile(rf"{start}(?:{_expand(entry, table)}){closing}(?:{end}{rest and '|'}{rest})", re.IGNORECASE))
+        (kind, re.compile(rf"{start}(?:{_expand(entry, table)}){closing}(?:{_END}{rest and '|'}{rest})", re.IGNORECASE))
         for key, (kind, rest) in kinds.items()
         for entry in table.get(key, ())
     ]

@@ -144,7 +144,7 @@ def _read_message(line: Utterance, reading: _Reading) -> list[DialoguePiece]:
     if is_user:
         _drop_dream(pieces, reading)
         _mark_game_sentences(pieces)
-    if has_request := may_ask_to_forget(line.text):
+    if has_request := is_user and may_ask_to_forget(line.text):
         apply_requests(pieces, reading.pieces_by_speaker.get(line.name, []))
     replied_text = previous_line.text if previous_line is not None and previous_line.name != line.name else ""
     if (

@@ -18,22 +18,21 @@ MAX_INTERJECTION_WORDS = 4
 
 
 def apply_requests(pieces: Sequence[DialoguePiece], previous_pieces: Sequence[DialoguePiece]) -> None:
-    """Drop the requests of a message, and the sentences of it or of its speaker's previous one which they point at."""
+    """Drop the requests of a message of the user, and the sentences of it or of the user's previous one which they point at."""
     for index, piece in enumerate(pieces):
         if piece.meaning is not SentenceMeaning.PLAIN or (request := find_forget_request(piece.text)) is None:
             continue
         sentence, earlier = piece.text, pieces[:index]
-        targets: list[DialoguePiece] = []
+        own = [each for each in pieces if each is not piece and not each.requests and content_words(each.text)]
+        pointed = {ForgetKind.OWN_LINE: own, ForgetKind.LINE_BEFORE: find_last_statement(earlier)}.get(request.kind)
         # After another sentence of the same message a request points at nothing in the one before.
         is_alone = all(len(each.text.split()) <= MAX_INTERJECTION_WORDS for each in earlier)
-        if request.kind is ForgetKind.OWN_LINE:
-            targets = [each for each in pieces if each is not piece and not each.requests and content_words(each.text)]
-        elif request.kind is ForgetKind.LINE_BEFORE:
-            targets = find_last_statement(earlier)
-        if request.kind in {ForgetKind.OWN_LINE, ForgetKind.LINE_BEFORE} and is_alone and not request.what:
-            targets = targets or find_last_statement(previous_pieces)
-        piece.requests = [replace(request, what=target.text) for target in targets] or [request]
-        for target in targets:
+        if pointed == [] and is_alone and not request.what:
+            pointed = find_last_statement(previous_pieces)
+        # What the line before says is forgotten wherever it is said; one's own line concerns that line alone.
+        kind = ForgetKind.STATEMENT if request.kind is ForgetKind.LINE_BEFORE else request.kind
+        piece.requests = [replace(request, kind=kind, what=target.text) for target in pointed or ()] or [request]
+        for target in pointed or ():
             target.withdraw(target.text)
         piece.withdraw(sentence[: sentence.rfind(request.rest)] if request.rest else sentence, request.rest)
 
@@ -42,15 +41,13 @@ def withdraw_statements(lines: Sequence[Utterance], pieces: Sequence[Sequence[Di
     """Drop the sentences before a request, of any speaker, which say what it wants forgotten, and those of the reply to it that
     name it.
     """
-    for index, (line, line_pieces) in enumerate(zip(lines, pieces, strict=True)):
-        requests = [each for piece in line_pieces for each in piece.requests if each.kind is not ForgetKind.EVERYTHING]
-        for request in requests if line.role is Role.USER else ():
-            before = pieces[: index + 1] if request.kind is not ForgetKind.OWN_LINE else ()
-            for piece in chain(*before):
+    for index, line_pieces in enumerate(pieces):
+        reply = pieces[index + 1] if index + 1 < len(lines) and lines[index + 1].role is Role.ASSISTANT else ()
+        for request in chain.from_iterable(piece.requests for piece in line_pieces):
+            for piece in chain.from_iterable(pieces[: index + 1]) if request.kind is ForgetKind.STATEMENT else ():
                 if not piece.requests and piece.meaning is not SentenceMeaning.IN_CHARACTER and request.is_said_by(piece.text):
                     piece.withdraw(*split_statement(piece.text, request))
-            is_answered = index + 1 < len(lines) and lines[index + 1].role is Role.ASSISTANT
-            for piece in pieces[index + 1] if is_answered else ():
+            for piece in reply:
                 if request.is_named_in(piece.text):
                     piece.withdraw(piece.text)
 

@@ -19,17 +19,12 @@ def digests_of(text: str, withdrawn: Iterable[str]) -> list[str]:
     """Return the digests by which `remove_withdrawn` takes these parts out of a text, or that of the whole text for a part
     which is no sentence of it.
     """
-    found = []
-    for part in withdrawn:
-        digest = digest_text(part)
-        found.append(digest if remove_withdrawn(text, {digest}) != text else digest_text(text))
-    return found
+    whole = digest_text(text)
+    return [digest if remove_withdrawn(text, {digest}) != text else whole for digest in map(digest_text, withdrawn)]
 
 
 def remove_withdrawn(text: str, digests: Collection[str]) -> str:
     """Return a text without the sentences and clauses that have one of these digests; unchanged if it has none."""
-    if not digests:
-        return text
     if digest_text(text) in digests:
         return ""
     sentences = list(split_sentences(text))
@@ -45,7 +40,5 @@ def _remove_parts(sentence: str, digests: Collection[str]) -> str:
     kept = [clause for clause in clauses if digest_text(clause) not in digests]
     if kept and kept != clauses:
         return " ".join(f"{clause}." for clause in kept)
-    for index, character in enumerate(sentence):
-        if character.isspace() and digest_text(sentence[:index]) in digests:
-            return sentence[index:].lstrip()
-    return sentence
+    spaces = (index for index, character in enumerate(sentence) if character.isspace())
+    return next((sentence[index:].lstrip() for index in spaces if digest_text(sentence[:index]) in digests), sentence)

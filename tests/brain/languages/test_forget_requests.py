@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lethe_app.brain.languages.forget_requests import ForgetKind, find_forget_request
-from lethe_app.domain.facts import FactKind
+from lethe_app.domain.facts import ExtractedFact, FactKind
 
 LINE, OWN, STATEMENT, EVERYTHING = ForgetKind
 REQUESTS = {
@@ -162,4 +162,14 @@ def test_a_subject_is_the_user_or_a_kind_of_facts():
     assert about_user is not None
     assert about_user.is_about_user
     assert about_work is not None
-    assert about_work.fact_kind is FactKind.WORK
+    facts = [ExtractedFact(fact="Ben sails.", kind=kind) for kind in (FactKind.WORK, FactKind.TASTE)]
+    assert [[request.is_about(fact) for fact in facts] for request in (about_user, about_work)] == [[True, True], [True, False]]
+
+
+def test_an_attribute_is_meant_by_its_name_alone():
+    request, with_value = find_forget_request("Forget where I live."), find_forget_request("Forget where I live in Kraków.")
+    assert request is not None
+    assert with_value is not None
+    facts = [ExtractedFact(fact="Ben lives in Kraków.", key=key) for key in ("home", "sister home", "")]
+    assert [request.is_about(fact) for fact in facts] == [True, False, False]
+    assert not any(map(with_value.is_about, facts))
