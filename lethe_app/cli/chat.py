@@ -18,7 +18,6 @@ from lethe_app.domain.persona import Persona
 from lethe_app.domain.tools import PermissionAnswer
 from lethe_app.errors import FileError, LetheError
 from lethe_app.services.events import (
-    MemoriesForgotten,
     ModelLoading,
     ModelState,
     ReplyFinished,
@@ -153,6 +152,8 @@ class TerminalChat:
         self._session = session
         self._as_json = as_json
         self._lines: TypedLines | None = None
+        if not as_json:
+            services.forgetting.changed.add(lambda forgotten: print(f"[forgotten: {forgotten.what}]", flush=True))
 
     async def send_message(self, text: str) -> None:
         """Send one message and print the reply."""
@@ -222,8 +223,6 @@ class TerminalChat:
                     print(event.text, end="", flush=True)
                 elif isinstance(event, ToolPermissionRequested):
                     event.decide(PermissionAnswer.NOT_NOW if self._as_json else await ask_permission(event, self._lines))
-                elif isinstance(event, MemoriesForgotten) and not self._as_json:
-                    print(f"[forgotten: {event.what}]", flush=True)
                 elif isinstance(event, ToolUsed) and not self._as_json:
                     print(f"[{event.result.shown}]", flush=True)
                 elif isinstance(event, ReplyFinished):

@@ -61,6 +61,8 @@ class SupersededBecause(StrEnum):
 
 STILL_HOLDS = frozenset({SupersededBecause.EXTENDED, SupersededBecause.REPEATED, SupersededBecause.REWORDED})
 """Reasons for which a fact is superseded although what it states still holds."""
+SAID_AGAIN = frozenset({SupersededBecause.REPEATED, SupersededBecause.REWORDED})
+"""Reasons of which the successor says no more than the fact."""
 
 
 class ExtractedFact(BaseModel, extra="forbid", validate_assignment=True):

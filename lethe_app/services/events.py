@@ -6,12 +6,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 from uuid import UUID
 
 from lethe_app.domain.chat import ChatSession, Message
-from lethe_app.domain.facts import ExtractedFact
 from lethe_app.domain.model import LoadedModel, Usage
 from lethe_app.domain.prompt import Receipt
 from lethe_app.domain.recall import TurnMemory
@@ -48,25 +47,6 @@ class NotesDeleted:
     """Hidden messages were deleted: they held search results for a message that was edited since."""
 
     messages: tuple[UUID, ...]
-
-
-@dataclass(frozen=True)
-class MemoriesForgotten:
-    """The user's message asked to forget something; what was forgotten, by persona, can be brought back."""
-
-    request: UUID
-    """The message."""
-    session: UUID
-    what: str
-    """Statement or subject to be forgotten, in the user's words; may be empty."""
-    lines: set[UUID] = field(default_factory=set)
-    """Other messages of which something was withdrawn."""
-    facts: dict[str, list[ExtractedFact]] = field(default_factory=dict)
-    candidates: dict[str, list[ExtractedFact]] = field(default_factory=dict)
-    """Facts about the subject, of which the user chooses."""
-    memories: dict[str, list[UUID]] = field(default_factory=dict)
-    notes: dict[UUID, dict[str, str]] = field(default_factory=dict)
-    """Session notes before, by session."""
 
 
 @dataclass(frozen=True)
@@ -163,7 +143,6 @@ TurnEvent = (
     | MessageStored
     | NoteAdded
     | NotesDeleted
-    | MemoriesForgotten
     | MemoriesRecalled
     | WebSearchStarted
     | PromptBuilt

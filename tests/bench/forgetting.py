@@ -31,7 +31,6 @@ from lethe_app.domain.chat import ChatSession, Message
 from lethe_app.domain.clock import now
 from lethe_app.domain.model import LoadOptions
 from lethe_app.paths import Paths
-from lethe_app.services.events import MemoriesForgotten
 from lethe_app.services.maintenance.backups import back_up
 from lethe_app.services.maintenance.erasure import erase_backups
 from tests.bench._setup import PERSONAS, starter_engine, starter_model
@@ -176,10 +175,9 @@ async def ask_to_forget(home: Home) -> None:
     """Ask for it in a conversation and erase what was forgotten for good."""
     services = home.services
     session = await services.sessions.new(MIRA)
-    outcome = await say(services, session, f"Please forget what I told you about {CANARY}.")
-    forgotten = next(event for event in outcome.events if isinstance(event, MemoriesForgotten))
-    candidates = [fact.guid for facts in forgotten.candidates.values() for fact in facts]
-    await services.forgetting.forget_chosen(forgotten, candidates)
+    asked = (await say(services, session, f"Please forget what I told you about {CANARY}.")).asked
+    forgotten = services.forgetting.forgotten[asked.id]
+    await services.forgetting.forget_chosen(forgotten, [fact.guid for fact in forgotten.candidates])
     await services.forgetting.erase(forgotten)
 
 
@@ -353,8 +351,8 @@ async def measure_way(name: str) -> tuple[set[str], set[str], list[str], list[st
         valid = [fact.fact for fact in facts if not fact.superseded]
         await empty_trash(home.services)
         after = await asyncio.to_thread(find_places, home)
-    # Older conversations go as well, or with a fact what it only extends is forgotten.
-    without_older = ("retention", "persona", "persona's memories", "everything", "asked to forget", *ALONE)
+    # Older conversations go as well.
+    without_older = ("retention", "persona", "persona's memories", "everything", *ALONE)
     expected = () if name in without_older else OLDER
     lost = [word for word in expected if not any(word in fact for fact in valid)]
     return before, after, [fact for fact in valid if canary in fact.lower()], lost

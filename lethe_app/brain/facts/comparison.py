@@ -102,6 +102,12 @@ def denies_other_value(one: ExtractedFact, other: ExtractedFact) -> bool:
     return _differ_in_negation(one.fact, other.fact) and 2 * len(values[0] & values[1]) <= len(values[0]) > 0
 
 
+def has_value_of(one: ExtractedFact, other: ExtractedFact) -> bool:
+    """Return whether a fact gives an attribute the value that another one gives it, in whatever words."""
+    value, is_same = _value_words(one), is_same_attribute(one, other) and not _differ_in_negation(one.fact, other.fact)
+    return is_same and bool(value) and value <= content_words(other.fact)
+
+
 def restates(new: ExtractedFact, old: ExtractedFact) -> bool:
     """Return whether a new fact states nothing of an attribute that the known one does not state as well. A denial with fewer
     words denies more.

@@ -72,8 +72,9 @@ class ForgetRequest:
         return bool(has_subject or compile_table(_TABLE, f"keys.{fact.key}", self.language).fullmatch(self.what))
 
     def is_said_by(self, text: str) -> bool:
-        """Return whether a sentence says what is to be forgotten, or one of its clauses."""
-        return any(self._is_said(each, text) for each in self._statements)
+        """Return whether a sentence says what is to be forgotten, or one of its clauses. An own line is said nowhere else."""
+        is_anywhere = self.kind is not ForgetKind.OWN_LINE and not self.is_about_user
+        return is_anywhere and any(self._is_said(each, text) for each in self._statements)
 
     @cached_property
     def _statements(self) -> Sequence[str]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from lethe_app.domain.chat import Alternative, Message
+from lethe_app.brain.languages.requests import may_ask_to_forget
+from lethe_app.domain.chat import Alternative, Message, Role
 from lethe_app.errors import LetheError
+from lethe_app.services.chat.forgetting import Forgetting
 from lethe_app.services.prompting.cache_state import CacheState
 from lethe_app.services.prompting.prefixes import StablePrefixes
 from lethe_app.services.sessions.archive_queue import ArchiveQueue
@@ -26,21 +28,27 @@ class MessageEditing:
         cache_state: CacheState,
         receipts: Receipts,
         archive_queue: ArchiveQueue,
+        forgetting: Forgetting,
     ) -> None:
         self._session_store = session_store
         self._sessions = sessions
         self._stable_prefixes = stable_prefixes
         self._cache_state = cache_state
-        self._receipts, self._archive_queue = receipts, archive_queue
+        self._receipts, self._archive_queue, self._forgetting = receipts, archive_queue, forgetting
 
     async def edit(self, message_id: UUID, text: str) -> Message:
-        """Change the text of the displayed alternative. Raise StorageError."""
+        """Change the text of the displayed alternative, and follow it if the user asks in it to forget something. Raise
+        StorageError.
+        """
         told = describe_text(Alternative(content=text))
         message = await self._session_store.edit_message(
             message_id, text, language=told.language, is_sensitive=told.is_sensitive
         )
         self._sessions.languages.note_stored(message)
-        return await self._invalidate(message)
+        await self._invalidate(message)
+        if message.role is Role.USER and may_ask_to_forget(text):
+            await self._forgetting.follow_request(message)
+        return message
 
     async def undo_edit(self, before: Message) -> Message:
         """Restore the displayed alternative of `before`, the message as it was before the edit; alternatives added since are

@@ -291,8 +291,8 @@ class ChatService:
             message = await self._sessions.add_user_message(turn, text, mode)
             turn = turn.with_user_message(message)
             await emit(MessageStored(message))
-            if may_ask_to_forget(text):
-                turn = await self._follow_request(emit, turn, message)
+            if may_ask_to_forget(text) and await self._recall.forgetting.follow_request(message):
+                turn = await self._turn_loader.load(turn.session.guid, self._models.loaded, adds_user_message=True)
         if turn.files.problem is not None:
             raise turn.files.problem
         group = {persona.unique_name for persona in turn.participants.group}
@@ -302,14 +302,6 @@ class ChatService:
         if group and speaker != turn.participants.speaker.unique_name:
             turn = await self._turn_loader.load(turn.session.guid, self._models.loaded, speaker=speaker)
         await self._answer(emit, turn, ReplyKind.REPLY)
-
-    async def _follow_request(self, emit: Emit, turn: TurnContext, message: Message) -> TurnContext:
-        """Forget what a message asks for; return the turn as it is read afterwards."""
-        personas = {turn.session.persona_id, *turn.session.guests}
-        if (forgotten := await self._recall.forgetting.follow_request(turn.session, personas, message)) is None:
-            return turn
-        await emit(forgotten)
-        return await self._turn_loader.load(turn.session.guid, self._models.loaded, adds_user_message=True)
 
     async def _reply_in_order(self, emit: Emit, turn: TurnContext, text: str) -> None:
         """Generate the replies of a group to `text`."""
@@ -359,7 +351,7 @@ class ChatService:
                     self._prefill.follow_session(turn.session.guid)
                     if writer.is_stored:
                         self._sessions.changed.notify(turn.session.persona_id)
-                        question = turn.user_message
-                        if question is not None and question.id in self._recall.forgetting.requests:
-                            await self._recall.forgetting.follow_reply(question.id, writer.message)
+                        question, forgetting = turn.user_message, self._recall.forgetting
+                        if question is not None and (forgotten := forgetting.forgotten.get(question.id)):
+                            await forgetting.follow_reply(forgotten, writer.message)
         return writer.message

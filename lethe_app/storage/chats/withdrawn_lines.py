@@ -7,37 +7,46 @@ import sqlite3
 from collections.abc import Callable, Collection, Mapping, Sequence
 from uuid import UUID
 
-from lethe_app.domain.chat import Message
 from lethe_app.storage import message_erasure, redaction, trash
 from lethe_app.storage.chats import messages
 from lethe_app.storage.database import Store, in_transaction
 from lethe_app.storage.memory import fact_validity
 
-SELECT_WITHDRAWN_BY = """
-SELECT id FROM messages WHERE withdrawn <> '{}' AND EXISTS (SELECT 1 FROM json_each(withdrawn) w WHERE w.value = ?)
+WITHDRAW = """
+UPDATE messages SET withdrawn = json_patch(:digests, withdrawn)
+WHERE id = :message AND withdrawn <> json_patch(:digests, withdrawn)
+AND session_id IN (SELECT guid FROM sessions WHERE NOT is_incognito) RETURNING session_id
+"""
+"""Statement: what another message withdrew already remains withdrawn by that one."""
+_IS_WITHDRAWN = "withdrawn <> '{}' AND EXISTS (SELECT 1 FROM json_each(withdrawn) w WHERE w.value = :request)"
+SELECT_WITHDRAWN = f"SELECT id FROM messages WHERE {_IS_WITHDRAWN}"
+RELEASE = f"""
+UPDATE messages SET withdrawn = (SELECT json_group_object(w.key, w.value) FROM json_each(withdrawn) w WHERE w.value <> :request)
+WHERE {_IS_WITHDRAWN} AND id <> :but_for RETURNING session_id
 """
 
 
 class WithdrawnLines(Store):
-    """Withdrawn sentences of all conversations. Each method returns the sessions whose messages changed."""
+    """Withdrawn sentences of all conversations but incognito ones, from which nothing is learnt."""
 
     @in_transaction
     def withdraw(
         self, connection: sqlite3.Connection, request: UUID, digests: Mapping[UUID, Collection[str]]
-    ) -> Collection[UUID]:
-        """Withdraw sentences of messages, by message, because the message `request` asks for it."""
-        found = messages.load(connection, [str(id_) for id_ in digests])
-        for message in found:
-            _save(connection, message, dict.fromkeys(digests[message.id], request) | message.withdrawn)
-        return {message.session_id for message in found}
+    ) -> dict[UUID, UUID]:
+        """Withdraw sentences of messages, by message, because the message `request` asks for it; return the messages that
+        changed, with their sessions.
+        """
+        added = {message: json.dumps(dict.fromkeys(found, str(request))) for message, found in digests.items()}
+        rows = {id_: connection.execute(WITHDRAW, {"message": str(id_), "digests": new}) for id_, new in added.items()}
+        return {message: UUID(guid) for message, changed in rows.items() for (guid,) in changed.fetchall()}
 
     @in_transaction
     def restore(self, connection: sqlite3.Connection, request: UUID) -> Collection[UUID]:
-        """Bring back what a message withdrew, but for its own request, which would withdraw it again."""
-        found = [message for message in _withdrawn_by(connection, request) if message.id != request]
-        for message in found:
-            _save(connection, message, {digest: by for digest, by in message.withdrawn.items() if by != request})
-        return {message.session_id for message in found}
+        """Bring back what a message withdrew, but for its own request, which would withdraw it again; return the sessions that
+        changed.
+        """
+        values = {"request": str(request), "but_for": str(request)}
+        return {UUID(guid) for (guid,) in connection.execute(RELEASE, values)}
 
     @in_transaction
     def erase(
@@ -49,17 +58,19 @@ class WithdrawnLines(Store):
         remove: Callable[[str, Collection[str]], str],
     ) -> Collection[UUID]:
         """Erase what a message withdrew for good, its request included, and these facts and memories. `remove` returns a text
-        without the sentences of some digests; a message of which nothing is left goes.
+        without the sentences of some digests; a message of which nothing is left goes. Return the sessions that changed.
         """
-        found = _withdrawn_by(connection, request)
+        values = {"request": str(request), "but_for": ""}
+        found = messages.load(connection, [id_ for (id_,) in connection.execute(SELECT_WITHDRAWN, values)])
         with redaction.erasing(connection):
             for fact in facts:
                 fact_validity.erase_fact(connection, str(fact))
             trash.erase_memories(connection, [str(guid) for guid in memories])
             message_erasure.erase_traces(connection, [str(message.id) for message in found])
+            connection.execute(RELEASE, values).fetchall()
             for message in found:
                 digests = [digest for digest, by in message.withdrawn.items() if by == request]
-                texts = [remove(alternative.content, digests) for alternative in message.alternatives]
+                texts = [remove(one.content, digests) for one in message.alternatives]
                 for position, (text, alternative) in enumerate(zip(texts, message.alternatives, strict=True)):
                     changed = alternative.model_copy(update={"content": text, "thinking": ""})
                     messages.replace_alternative(connection, str(message.id), position, changed)
@@ -67,13 +78,3 @@ class WithdrawnLines(Store):
                     trash.erase_messages(connection, [str(message.id)])
                 messages.update_message_count(connection, str(message.session_id))
         return {message.session_id for message in found}
-
-
-def _withdrawn_by(connection: sqlite3.Connection, request: UUID) -> list[Message]:
-    rows = connection.execute(SELECT_WITHDRAWN_BY, (str(request),)).fetchall()
-    return messages.load(connection, [id_ for (id_,) in rows])
-
-
-def _save(connection: sqlite3.Connection, message: Message, withdrawn: Mapping[str, UUID]) -> None:
-    value = json.dumps({digest: str(by) for digest, by in withdrawn.items()})
-    connection.execute("UPDATE messages SET withdrawn = ? WHERE id = ?", (value, str(message.id)))

@@ -45,10 +45,12 @@ WHERE guid IN (SELECT guid FROM concerned) AND superseded_by IS NOT NULL AND sup
     WITH RECURSIVE successors (guid) AS (
         SELECT facts.superseded_by
         UNION SELECT f.superseded_by FROM successors JOIN facts f USING (guid)
-        WHERE f.dormant = 1 AND f.superseded_by IS NOT NULL)
-    SELECT 1 FROM successors JOIN facts f USING (guid) WHERE f.dormant = 1 AND f.superseded_by IS NULL)
+        WHERE {is_gone} AND f.superseded_by IS NOT NULL)
+    SELECT 1 FROM successors JOIN facts f USING (guid) WHERE {is_gone} AND f.superseded_by IS NULL)
+""".format(is_gone="(f.dormant = 1 OR (f.deleted_at IS NOT NULL AND facts.superseded_because IN ('extended', 'merged')))")
+"""Statement: of these facts and all they superseded, one is valid again if all of its successors in turn are dormant, or were
+forgotten although they only extended or summed it up.
 """
-"""Statement: of these facts and all they superseded, one is valid again if all of its successors in turn are dormant."""
 _FACTS_OF_SESSIONS = """
 SELECT DISTINCT facts.guid FROM facts, json_each(facts.source_messages) s JOIN messages m ON m.id = s.value
 WHERE m.session_id IN (SELECT value FROM json_each(?1))

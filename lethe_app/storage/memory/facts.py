@@ -142,6 +142,7 @@ class FactStore(Store):
             "UPDATE facts SET deleted_at = ? WHERE guid = ? AND persona_id = ? AND deleted_at IS NULL",
             [(moment, str(guid), persona_id) for guid in guids],
         )
+        fact_validity.update_validity(connection, guids)
         for tombstone in tombstones:
             _save_tombstone(connection, persona_id, tombstone)
 
@@ -155,6 +156,7 @@ class FactStore(Store):
     def restore_fact(self, connection: sqlite3.Connection, persona_id: str, guid: UUID, digest: str) -> None:
         """Restore a fact from the trash and delete its tombstone; the lines that were withdrawn with it are read again."""
         connection.execute("UPDATE facts SET deleted_at = NULL WHERE guid = ? AND persona_id = ?", (str(guid), persona_id))
+        fact_validity.update_validity(connection, [guid])
         connection.execute(RESTORE_LINES, (str(guid),))
         connection.execute("DELETE FROM forgotten_facts WHERE persona_id = ? AND digest = ?", (persona_id, digest))
 

@@ -6,12 +6,13 @@ from collections.abc import Callable
 
 import pytest
 
+from lethe_app.brain.facts.superseding import supersede
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role, SessionPart
 from lethe_app.domain.clock import now
-from lethe_app.domain.facts import ExtractedFact
+from lethe_app.domain.facts import ExtractedFact, SupersededBecause
 from lethe_app.domain.memory import KEY_MOMENTS, MemoryUnit
-from lethe_app.services.events import MemoriesForgotten
+from lethe_app.services.chat.forgetting import MemoriesForgotten
 from tests.services.past_sessions import archive
 from tests.services.turns import MIRA, say
 
@@ -23,8 +24,7 @@ async def known(services: AppServices) -> list[str]:
 
 
 async def request(services: AppServices, session: ChatSession, text: str) -> MemoriesForgotten:
-    outcome = await say(services, session, text)
-    return next(event for event in outcome.events if isinstance(event, MemoriesForgotten))
+    return services.forgetting.forgotten[(await say(services, session, text)).asked.id]
 
 
 async def told(services: AppServices) -> str:
@@ -65,7 +65,7 @@ async def test_a_fact_of_an_earlier_conversation_is_forgotten_at_once_with_all_t
     assert "Kraków" in await told(services)
     forgotten = await request(services, session, "Please forget that I live in Kraków.")
 
-    assert [fact.fact for fact in forgotten.facts[MIRA]] == ["Tomas lives in Kraków."]
+    assert [fact.fact for fact in forgotten.facts] == ["Tomas lives in Kraków."]
     assert await known(services) == ["Tomas works as a carpenter."]
     text = await told(services)
     assert "Kraków" not in text
@@ -156,7 +156,7 @@ async def test_the_next_prompt_does_not_contain_what_was_withdrawn(services: App
 async def test_of_everything_about_a_subject_the_user_chooses(services: AppServices, session: ChatSession):
     forgotten = await request(services, session, "Forget everything you know about me.")
     assert len(await known(services)) == 2
-    candidates = forgotten.candidates[MIRA]
+    candidates = forgotten.candidates
     assert len(candidates) == 2
 
     await services.forgetting.forget_chosen(forgotten, [fact.guid for fact in candidates if "Kraków" in fact.fact])
@@ -168,7 +168,7 @@ async def test_of_everything_about_a_subject_the_user_chooses(services: AppServi
 
 async def test_the_subject_of_work_offers_the_facts_about_it(services: AppServices, session: ChatSession):
     forgotten = await request(services, session, "Forget everything about my job.")
-    assert [fact.fact for fact in forgotten.candidates[MIRA]] == ["Tomas works as a carpenter."]
+    assert [fact.fact for fact in forgotten.candidates] == ["Tomas works as a carpenter."]
 
 
 async def test_an_incognito_conversation_forgets_what_was_stored_and_stores_nothing_of_itself(
@@ -231,7 +231,7 @@ async def test_every_persona_of_a_group_forgets(services: AppServices, past: Cha
     asked = [Alternative(content="Forget that I live in Kraków.")]
     message = Message(session_id=session.guid, role=Role.USER, speaker_name="Tomas", alternatives=asked)
     message = await services.session_store.add_message(message)
-    await forgetting.follow_request(session, [MIRA, "guest"], message)
+    await forgetting.follow_request(message)
     assert await services.facts.facts_of("guest") == []
     assert await known(services) == ["Tomas works as a carpenter."]
 
@@ -240,14 +240,14 @@ async def test_a_fact_restored_from_the_trash_is_read_again_in_its_lines(
     services: AppServices, past: ChatSession, session: ChatSession
 ):
     forgotten = await request(services, session, "Forget that I live in Kraków.")
-    await services.facts.restore(forgotten.facts[MIRA][0].guid)
+    await services.facts.restore(forgotten.facts[0].guid)
     await services.archive_queue.update(past.guid)
     assert await known(services) == ["Tomas lives in Kraków.", "Tomas works as a carpenter."]
 
 
 async def test_what_was_never_known_is_not_learnt_from_the_request(services: AppServices, session: ChatSession):
     forgotten = await request(services, session, "Forget that I was in prison.")
-    assert not forgotten.facts[MIRA]
+    assert not forgotten.facts
     assert not forgotten.lines
     await say(services, session, "My brother Aleks plays the cello.")
     await archive(services, session)
@@ -260,7 +260,7 @@ async def test_what_is_known_of_somebody_else_remains(services: AppServices, pas
     await services.fact_store.save_facts(MIRA, other, relative)
     await say(services, session, "Ana lives in Kraków.")
     forgotten = await request(services, session, "Forget that I live in Kraków.")
-    assert [fact.fact for fact in forgotten.facts[MIRA]] == ["Tomas lives in Kraków."]
+    assert [fact.fact for fact in forgotten.facts] == ["Tomas lives in Kraków."]
     assert forgotten.lines == {
         message.id for message in await services.sessions.page(past.guid, 0, 9) if message.content == HOME
     }
@@ -270,7 +270,7 @@ async def test_a_fact_that_a_model_worded_otherwise_is_the_same_value(services: 
     fact = ExtractedFact(fact="Tomas is a carpenter by trade.", subject="Tomas", key="job")
     await services.fact_store.save_facts(MIRA, fact)
     forgotten = await request(services, session, "Forget that I work as a carpenter.")
-    assert "Tomas is a carpenter by trade." in [fact.fact for fact in forgotten.facts[MIRA]]
+    assert "Tomas is a carpenter by trade." in [fact.fact for fact in forgotten.facts]
 
 
 async def test_memories_made_by_the_program_go_and_come_back_with_it(services: AppServices, session: ChatSession):
@@ -307,15 +307,15 @@ async def test_what_he_does_is_not_what_the_user_does(services: AppServices, ses
     facts = [ExtractedFact(fact=f"{name} is married.", subject="Tomas") for name in ("Tomas", "Ben")]
     await services.fact_store.save_facts(MIRA, *facts)
     forgotten = await request(services, session, "Forget that he is married.")
-    assert [fact.fact for fact in forgotten.facts[MIRA]] == ["Ben is married."]
+    assert [fact.fact for fact in forgotten.facts] == ["Ben is married."]
 
 
 async def test_of_several_facts_that_one_word_may_mean_the_user_chooses(services: AppServices, session: ChatSession):
     facts = [ExtractedFact(fact=f"{name} is married.", subject="Tomas") for name in ("Ana", "Ben")]
     await services.fact_store.save_facts(MIRA, *facts)
     forgotten = await request(services, session, "Forget that she is married.")
-    assert not forgotten.facts[MIRA]
-    assert {fact.fact for fact in forgotten.candidates[MIRA]} == {"Ana is married.", "Ben is married."}
+    assert not forgotten.facts
+    assert {fact.fact for fact in forgotten.candidates} == {"Ana is married.", "Ben is married."}
 
 
 async def test_erasing_and_undoing_one_request_leaves_the_other(services: AppServices, session: ChatSession):
@@ -340,8 +340,88 @@ async def test_what_the_program_made_of_a_subject_goes_once_all_about_it_is_chos
     made = MemoryUnit(content="We spoke of sailing.", made_by="journal", sources=[f"session:{session.guid}"])
     await services.memory.memorize(MIRA, made, check=False)
     forgotten = await request(services, session, "Please forget what I told you about sailing.")
-    assert len(forgotten.candidates[MIRA]) == 2
+    assert len(forgotten.candidates) == 2
 
     await services.forgetting.forget_chosen(forgotten, [fact.guid for fact in facts[: 2 if is_all else 1]])
 
     assert (made.guid in {memory.guid for memory in await services.memory.memories(MIRA)}) is not is_all
+
+
+async def test_what_is_only_extended_by_what_is_forgotten_is_valid_again_and_goes_back_with_undo(
+    services: AppServices, says: Callable[..., object]
+):
+    older, newer = (
+        ExtractedFact(fact=f"Tomas's sister Ana lives in Braga{more}.", subject="Tomas")
+        for more in ("", " with her secret girlfriend Rosa")
+    )
+    await services.fact_store.save_facts(MIRA, *supersede(older, newer, SupersededBecause.EXTENDED))
+    await says(*["Aye."] * 9)
+    session = await services.sessions.new(MIRA)
+    assert await known(services) == [newer.fact]
+    forgotten = await request(services, session, "Forget that Ana has a secret girlfriend called Rosa.")
+    assert [fact.fact for fact in forgotten.facts] == [newer.fact]
+    assert await known(services) == [older.fact]
+
+    await services.forgetting.undo(forgotten)
+    assert await known(services) == [newer.fact]
+    again = await request(services, session, "Forget that my sister Ana lives in Braga.")
+    assert len(again.facts) == 2
+    assert await known(services) == []
+    await services.facts.restore(newer.guid)
+    assert await known(services) == [newer.fact]
+
+
+async def test_a_message_that_is_edited_into_a_request_is_followed(services: AppServices, session: ChatSession):
+    asked = (await say(services, session, "I sailed to Hel.")).asked
+    await say(services, session, "My brother Aleks plays the cello.")
+    await services.message_editing.edit(asked.id, "Forget that I live in Kraków.")
+    assert await known(services) == ["Tomas works as a carpenter."]
+    await archive(services, session)
+    assert "Kraków" not in await told(services)
+    assert "Aleks" in await told(services)
+
+
+async def test_an_edited_request_points_at_the_line_before_it(services: AppServices, session: ChatSession):
+    await say(services, session, "I am pregnant.")
+    asked = (await say(services, session, "I sailed to Hel.")).asked
+    await say(services, session, "My brother Aleks plays the cello.")
+    await services.message_editing.edit(asked.id, "Please forget that.")
+    await archive(services, session)
+    text = await told(services)
+    assert "pregnant" not in text
+    assert "Aleks" in text
+
+
+async def test_a_list_shows_no_words_that_were_to_be_forgotten(services: AppServices, session: ChatSession):
+    async def shown() -> str:
+        summaries = {summary.guid: summary for summary in await services.sessions.list(MIRA)}
+        return summaries[session.guid].first_words + summaries[session.guid].preview
+
+    await say(services, session, "I am pregnant. My cat is ill.")
+    await say(services, session, "My brother Aleks plays the cello.")
+    assert "pregnant" in await shown()
+    forgotten = await request(services, session, "Forget that I am pregnant.")
+    assert "pregnant" not in await shown()
+    assert "cello" in await shown()
+    changed = list[str]()
+    services.sessions.changed.add(changed.append)
+    await services.forgetting.erase(forgotten)
+    assert "pregnant" not in await shown()
+    assert "cat" in await shown()
+    assert MIRA in changed
+
+
+async def test_of_chosen_facts_what_they_only_extend_remains(services: AppServices, session: ChatSession):
+    texts = ("Tomas's sister Ana lives in Braga", "Tomas's sister Ana loves sailing", "Tomas's sister Ana sails with Rosa")
+    older, other, newest = (ExtractedFact(fact=f"{text}.", subject="Tomas") for text in texts)
+    newer = ExtractedFact(fact="Tomas's sister Ana lives in Braga with Rosa.", subject="Tomas")
+    await services.fact_store.save_facts(MIRA, other, newest, *supersede(older, newer, SupersededBecause.EXTENDED))
+    forgotten = await request(services, session, "Forget what I told you about Rosa.")
+    assert {fact.fact for fact in forgotten.candidates} == {newer.fact, newest.fact}
+    await services.forgetting.forget_chosen(forgotten, [newer.guid, newest.guid])
+    assert {older.fact, other.fact} <= set(await known(services))
+    assert "Rosa" not in " ".join(await known(services))
+
+    everything = await request(services, session, "Forget everything about Ana.")
+    await services.forgetting.forget_chosen(everything, [fact.guid for fact in everything.candidates])
+    assert "Ana" not in " ".join(await known(services))
