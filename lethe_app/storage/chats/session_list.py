@@ -15,21 +15,23 @@ from lethe_app.storage.row_mapping import parse_rows, read_json, select_by_value
 PREVIEW_CHARACTERS = 160
 """Characters of a preview."""
 
-# The preview is nearly always that of the tip; the recursive query is needed only if the tip is hidden or deleted.
+# The preview is nearly always that of the tip; the recursive query is needed only if the tip is hidden, deleted or says what
+# the user wants forgotten. The first words, which a persona can be told, are of a message of which nothing was withdrawn, too.
 SELECT_SUMMARIES = """
 SELECT s.guid, s.persona_id, m.name, m.added, s.last_activity, s.message_count, s.archived, m.sticky, coalesce(
     (SELECT substr(a.content, 1, :preview) FROM messages t JOIN alternatives a ON a.message_id = t.id AND a.position = t.shown
-     WHERE t.id = s.tip_id AND t.deleted_at IS NULL AND t.hidden = 0),
+     WHERE t.id = s.tip_id AND t.deleted_at IS NULL AND t.hidden = 0 AND t.withdrawn = '{{}}'),
     (WITH RECURSIVE up (id, parent_id, unseen, shown) AS (
-        SELECT id, parent_id, hidden OR deleted_at IS NOT NULL, shown FROM messages WHERE id = s.tip_id
+        SELECT id, parent_id, hidden OR deleted_at IS NOT NULL OR withdrawn <> '{{}}', shown FROM messages WHERE id = s.tip_id
         UNION ALL
-        SELECT t.id, t.parent_id, t.hidden OR t.deleted_at IS NOT NULL, t.shown
+        SELECT t.id, t.parent_id, t.hidden OR t.deleted_at IS NOT NULL OR t.withdrawn <> '{{}}', t.shown
         FROM up JOIN messages t ON t.id = up.parent_id WHERE up.unseen)
      SELECT substr(a.content, 1, :preview) FROM up JOIN alternatives a ON a.message_id = up.id AND a.position = up.shown
      WHERE NOT up.unseen),
     ''), coalesce(
     (SELECT substr(a.content, 1, :preview) FROM messages t JOIN alternatives a ON a.message_id = t.id AND a.position = t.shown
-     WHERE t.session_id = s.guid AND t.deleted_at IS NULL AND t.hidden = 0 AND t.role = 'user' ORDER BY t.seq LIMIT 1),
+     WHERE t.session_id = s.guid AND t.deleted_at IS NULL AND t.hidden = 0 AND t.role = 'user' AND t.withdrawn = '{{}}'
+     ORDER BY t.seq LIMIT 1),
     ''), s.guests, s.is_incognito
 FROM sessions s JOIN memories m USING (guid)
 WHERE {condition} AND m.deleted_at IS NULL AND (NOT s.is_incognito OR :incognito)
@@ -99,17 +101,23 @@ TITLE_CHARACTERS = 80
 """Characters of the first message, shown for a session without title."""
 FIRST_WORDS = """coalesce(
     (SELECT substr(a.content, 1, {length}) FROM messages t JOIN alternatives a ON a.message_id = t.id AND a.position = t.shown
-     WHERE t.session_id = {session} AND t.deleted_at IS NULL AND t.hidden = 0 AND t.role = 'user' ORDER BY t.seq LIMIT 1),
+     WHERE t.session_id = {session} AND t.deleted_at IS NULL AND t.hidden = 0 AND t.role = 'user' AND {condition}
+     ORDER BY t.seq LIMIT 1),
     (SELECT substr(a.content, 1, {length}) FROM messages t JOIN alternatives a ON a.message_id = t.id AND a.position = t.shown
-     WHERE t.session_id = {session} AND t.deleted_at IS NULL AND t.hidden = 0 ORDER BY t.seq LIMIT 1), '')"""
-"""Expression of the beginning of a session's first message, preferably of the user's; `session` is its guid."""
+     WHERE t.session_id = {session} AND t.deleted_at IS NULL AND t.hidden = 0 AND {condition}
+     ORDER BY t.seq LIMIT 1), '')"""
+"""Expression of the beginning of a session's first message, preferably of the user's; `session` is its guid, `condition` one
+for messages `t`.
+"""
+NOTHING_WITHDRAWN = "t.withdrawn = '{}'"
+"""Condition: the user wants no part of the message forgotten."""
 
 
-def shown_title(memory: str) -> str:
+def shown_title(memory: str, condition: str = NOTHING_WITHDRAWN) -> str:
     """Return the SQL expression of the title under which a row of `memories` is listed: its name, for a session without one the
-    beginning of its first message. `memory` is the alias of the table.
+    beginning of its first message that fulfils a condition. `memory` is the alias of the table.
     """
-    first_words = FIRST_WORDS.format(length=TITLE_CHARACTERS, session=f"{memory}.guid")
+    first_words = FIRST_WORDS.format(length=TITLE_CHARACTERS, session=f"{memory}.guid", condition=condition)
     return f"CASE WHEN {memory}.name = '' AND {memory}.category = 'chat_session' THEN {first_words} ELSE {memory}.name END"
 
 
@@ -121,7 +129,7 @@ SELECT s.guid, m.name, m.content, m.keywords_main, m.added, s.last_activity, s.m
 FROM sessions s JOIN memories m USING (guid)
 WHERE s.persona_id = ?1 AND m.deleted_at IS NULL AND NOT s.is_incognito
 ORDER BY s.last_activity DESC, s.rowid DESC LIMIT ?3
-""".format(first_words=FIRST_WORDS.format(length="?2", session="s.guid"))
+""".format(first_words=FIRST_WORDS.format(length="?2", session="s.guid", condition=NOTHING_WITHDRAWN))
 
 
 class SessionLines(Store):

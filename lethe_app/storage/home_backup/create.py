@@ -60,7 +60,7 @@ COUNTED = {
 LATER_TABLES = frozenset({"facts", "documents"})
 """Tables that the first schema versions lack."""
 SELECT_CONVERSATIONS = f"""
-SELECT s.persona_id, {shown_title("m")} AS title, s.last_activity, s.message_count AS messages, coalesce(
+SELECT s.persona_id, {shown_title("m", "true")} AS title, s.last_activity, s.message_count AS messages, coalesce(
     (SELECT substr(a.content, 1, :preview) FROM messages t JOIN alternatives a ON a.message_id = t.id AND a.position = t.shown
      WHERE t.session_id = s.guid AND t.deleted_at IS NULL AND t.hidden = 0 ORDER BY t.seq DESC LIMIT 1), '') AS last_words
 {KEPT_SESSIONS} ORDER BY s.last_activity DESC LIMIT :limit
