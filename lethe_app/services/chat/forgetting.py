@@ -22,7 +22,7 @@ from lethe_app.brain.text.utterance import Utterance, to_utterances
 from lethe_app.brain.text.withdrawn import digests_of, remove_withdrawn
 from lethe_app.domain.chat import Message, Role
 from lethe_app.domain.clock import now
-from lethe_app.domain.facts import SAID_AGAIN, ExtractedFact
+from lethe_app.domain.facts import SAID_AGAIN, ExtractedFact, SupersededBecause
 from lethe_app.errors import StorageError
 from lethe_app.retrieval.query_terms import WORD, fold
 from lethe_app.services.events import Listeners
@@ -141,7 +141,8 @@ class Forgetting:
         """Forget those of the candidates that the user has chosen; with all of them, also all else that the request means."""
         is_all = all(fact.guid in guids for fact in forgotten.candidates)
         for persona_id in forgotten.personas:
-            chosen = _add_wordings(await self._fact_store.undeleted_facts_of(persona_id), guids, forgotten.meant)
+            known = await self._fact_store.undeleted_facts_of(persona_id)
+            chosen = _add_wordings(known, guids, forgotten.meant, forgotten.requests)
             await self._forget(forgotten, persona_id, chosen, forgotten.requests if is_all else ())
         forgotten.candidates.clear()
         self.changed.notify(forgotten)
@@ -176,8 +177,11 @@ class Forgetting:
         """Move facts to the trash with the memories that say the same, and withdraw the lines of any session that do."""
         known = await self._fact_store.undeleted_facts_of(persona_id)
         names = {fact.subject for fact in known}
-        lines = {id_ for fact in chosen for id_ in fact.source_messages} | await self._find_lines(persona_id, requests)
-        await self._withdraw(forgotten, lines, partial(_find_parts, requests, chosen))
+        # The messages of a merged fact state its parts, which are chosen themselves if they are meant.
+        merged = {fact.superseded_by for fact in known if fact.superseded_because is SupersededBecause.MERGED}
+        stated = [fact for fact in chosen if fact.guid not in merged]
+        lines = {id_ for fact in stated for id_ in fact.source_messages} | await self._find_lines(persona_id, requests)
+        await self._withdraw(forgotten, lines, partial(_find_parts, requests, stated))
         made = [memory for memory in await self._memory_cache.memories_of(persona_id) if memory.made_by]
         memories = await asyncio.to_thread(
             lambda: [one.guid for one in made if any(each.is_said_by(_as_speaker(one.content, names)) for each in requests)]
@@ -261,12 +265,22 @@ def _choose_facts(
         ]
         is_one = request.kind is not ForgetKind.EVERYTHING and len({fact.fact for fact in found if not fact.superseded}) < 2
         (chosen if is_one or not request.is_unclear else vague).update(fact.guid for fact in found)
-    return _add_wordings(known, chosen, chosen), [fact for fact in known if fact.guid in vague - chosen]
+    return _add_wordings(known, chosen, chosen, requests), [fact for fact in known if fact.guid in vague - chosen]
 
 
-def _add_wordings(known: Sequence[ExtractedFact], guids: Collection[UUID], meant: Collection[UUID]) -> list[ExtractedFact]:
-    """Return facts with those that they supersede and that say the same or are meant as well. What they only extend remains."""
-    same = [fact for fact in known if fact.guid in meant or fact.superseded_because in SAID_AGAIN]
+def _add_wordings(
+    known: Sequence[ExtractedFact], guids: Collection[UUID], meant: Collection[UUID], requests: Sequence[ForgetRequest]
+) -> list[ExtractedFact]:
+    """Return facts with those that they supersede and that say the same, or what the requests mean. What they only extend
+    remains.
+    """
+    same = [
+        fact
+        for fact in known
+        if fact.guid in meant
+        or fact.superseded_because in SAID_AGAIN
+        or any(_is_stated(fact, [request.what]) for request in requests)
+    ]
     return list({part.guid: part for guid in guids for part in find_contained(guid, same)}.values())
 
 

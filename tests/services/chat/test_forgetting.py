@@ -425,3 +425,24 @@ async def test_of_chosen_facts_what_they_only_extend_remains(services: AppServic
     everything = await request(services, session, "Forget everything about Ana.")
     await services.forgetting.forget_chosen(everything, [fact.guid for fact in everything.candidates])
     assert "Ana" not in " ".join(await known(services))
+
+
+@pytest.mark.parametrize(("asked", "left"), [("sesame", ["Tomas is allergic to peanuts."]), ("peanuts and sesame", [])])
+async def test_of_a_merged_fact_the_part_that_is_not_meant_is_valid_again(
+    services: AppServices, says: Callable[..., object], asked: str, left: list[str]
+):
+    await says(*["Aye."] * 40)
+    past = await services.sessions.new(MIRA)
+    for what in ("peanuts", "sesame"):
+        await say(services, past, f"I am allergic to {what}.")
+    await archive(services, past)
+    parts = [fact for fact in await services.facts.facts_of(MIRA) if "allergic" in fact.fact]
+    assert len(parts) == 2
+    await services.facts.merge([part.guid for part in parts], "Tomas is allergic to peanuts and sesame.")
+    session = await services.sessions.new(MIRA)
+    forgotten = await request(services, session, f"Forget that I am allergic to {asked}.")
+    await services.forgetting.forget_chosen(forgotten, [fact.guid for fact in forgotten.candidates])
+    assert await known(services) == left
+    await services.forgetting.erase(forgotten)
+    assert await known(services) == left
+    assert ("peanuts" in await told(services)) is bool(left)
