@@ -115,7 +115,7 @@ BUDGET: dict[str, tuple[int, int, int]] = {
     "interchange": (2630, 251, 16),
     "retrieval": (2468, 240, 40),
     "prompt": (2180, 213, 37),
-    "domain": (2340, 95, 139),
+    "domain": (2342, 95, 139),
     "agents": (1467, 190, 40),
     "speech": (1222, 119, 32),
     "web": (835, 77, 21),
