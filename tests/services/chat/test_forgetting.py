@@ -240,7 +240,9 @@ async def test_a_fact_restored_from_the_trash_is_read_again_in_its_lines(
     services: AppServices, past: ChatSession, session: ChatSession
 ):
     forgotten = await request(services, session, "Forget that I live in Kraków.")
-    await services.facts.restore(forgotten.facts[0].guid)
+    services.forgetting.forgotten.clear()  # as after a restart
+    item = next(item for item in await services.trash.list_items() if item.id == str(forgotten.facts[0].guid))
+    await services.trash.restore(item)
     await services.archive_queue.update(past.guid)
     assert await known(services) == ["Tomas lives in Kraków.", "Tomas works as a carpenter."]
 

@@ -101,3 +101,19 @@ async def test_the_card_goes_with_the_next_message(tmp_path, echo_model: Script)
         assert scene.controller.forgetting_card.card is not None
         await told(scene, "How are you?")
         assert scene.controller.forgetting_card.card is None
+
+
+async def test_a_message_that_is_edited_into_a_request_shows_the_card(tmp_path, echo_model: Script):
+    async with opened(tmp_path, echo_model(*["Aye."] * 9)) as scene:
+        await with_facts(scene)
+        await told(scene, "I sailed to Hel.")
+        assert scene.session is not None
+        message = next(
+            one for one in await scene.services.sessions.page(scene.session.guid, 0, 9) if one.content == "I sailed to Hel."
+        )
+        await scene.controller.message_changes.edit_message(message.id, "Forget that I live in Kraków.")
+        assert scene.controller.forgetting_card.card is not None
+        assert await facts(scene) == [WORK]
+        click(scene, "Undo")
+        await until(lambda: scene.controller.forgetting_card.card is None)
+        assert await facts(scene) == [KRAKOW, WORK]

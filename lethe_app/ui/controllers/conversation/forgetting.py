@@ -88,7 +88,10 @@ class ForgettingController(Controller):
             (len(forgotten.lines), self.tr("{n} message"), self.tr("{n} messages")),
         ]
         found = join_with_and([format_count(*count) for count in counts if count[0]])
-        text = self.tr("{found} withdrawn, and learnt again only if you say it anew. The conversation keeps its text.")
+        text = self.tr(
+            "{found} withdrawn, and learnt again only if you say it anew. The conversation keeps its text,"
+            " the Trash the facts and memories."
+        )
         count, what = len(forgotten.candidates), shorten_text(forgotten.what, MAX_QUOTED)
         choice = format_count(count, self.tr("{n} fact may be meant:"), self.tr("{n} facts may be meant:"))
         return text.format(found=found) if found else f"{choice} “{what}”" if count else ""
