@@ -102,7 +102,7 @@ from lethe_app.storage.memory.documents import DocumentStore
 from lethe_app.storage.memory.facts import FactStore
 from lethe_app.storage.memory.memories import MemoryStore
 from lethe_app.storage.memory.turn_memories import TurnMemories, WorldUsage
-from lethe_app.storage.trash_listing import TrashListing
+from lethe_app.storage.trash_listing import CLOCK, TrashListing
 
 if TYPE_CHECKING:
     from lethe_app.services.imports.service import ImportService
@@ -177,7 +177,7 @@ class CoreServices:
             self.participants,
             self.library,
             self.preferences,
-            lambda persona_id: [(NOTES, persona_id), objections_key(persona_id), *mood_state_keys(persona_id)],
+            lambda persona_id: [CLOCK, (NOTES, persona_id), objections_key(persona_id), *mood_state_keys(persona_id)],
             self.notebooks.read_all,
             lambda: self.cache_state.revision,
         )

@@ -64,6 +64,13 @@ class ClockHistory:
     last: datetime
     days_left: int = 0
 
+    @classmethod
+    def parse(cls, stored: object, moment: datetime) -> ClockHistory:
+        """Return a stored history; one that begins at a moment if there is none."""
+        if not isinstance(stored, dict):
+            return cls(moment)
+        return cls(datetime.fromisoformat(stored["last"]), stored["days_left"])
+
     def follow(self, moment: datetime) -> ClockHistory:
         """Return the history after another look. A leap, ahead or back, costs the trust; each day of use brings it nearer."""
         gap = moment - self.last

@@ -111,12 +111,8 @@ class TrashListing(Store):
         """
         moment = now()
         stored = app_values(connection, [CLOCK]).get(CLOCK)
-        if isinstance(stored, dict):
-            history = ClockHistory(datetime.fromisoformat(stored["last"]), stored["days_left"])
-        else:
-            (newest,) = connection.execute("SELECT max(last_activity) FROM sessions").fetchone()
-            history = ClockHistory(datetime.fromisoformat(newest) if newest else moment)
-        history = history.follow(moment)
+        (newest,) = connection.execute("SELECT max(last_activity) FROM sessions").fetchone()
+        history = ClockHistory.parse(stored, datetime.fromisoformat(newest) if newest else moment).follow(moment)
         set_app_value(connection, *CLOCK, {"last": utc_text(history.last), "days_left": history.days_left})
         return not history.days_left
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -12,7 +13,7 @@ from lethe_app.domain.clock import TRUST_DAYS, ClockHistory, is_later, now, orde
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.storage.backup import BackupKind, backup_path, list_backups, rotate
 from tests.services.past_sessions import hold
-from tests.services.turns import MIRA
+from tests.services.turns import MIRA, add_memory, say
 
 YEARS = timedelta(days=5 * 365)
 NOON = datetime(2026, 11, 29, 12, tzinfo=UTC)
@@ -111,6 +112,28 @@ async def test_a_leap_ahead_erases_neither_the_trash_nor_old_conversations(servi
     assert kept.guid in listed
     assert in_trash == [str(deleted.guid)]
     assert await services.trash.list_items() == []
+
+
+@pytest.mark.parametrize("leap", [YEARS, timedelta(days=40)])
+async def test_a_leap_ahead_ends_no_memory_of_which_the_time_would_be_over(
+    services: AppServices, says: Callable[..., object], leap: timedelta
+):
+    await says(*["Aye."] * 9)
+    with use_clock(lambda: NOON):
+        await services.trash.purge_expired()
+        await add_memory(services, "Tomas sails in May.", made_by="journal", end_time=NOON + timedelta(days=3))
+        await say(services, await services.sessions.new(MIRA), "Good morning.")
+    for minutes in (1, 2):
+        with use_clock(lambda minutes=minutes: NOON + leap + timedelta(minutes=minutes)):
+            session = await services.sessions.new(MIRA)
+            for text in ("Good morning.", "How are you?"):
+                await say(services, session, text)
+            await services.trash.purge_expired()
+    assert "Tomas sails in May." in [memory.content for memory in await services.memory.memories(MIRA)]
+    with use_clock(lambda: NOON + timedelta(days=4)):
+        for text in ("Good morning.", "How are you?"):
+            await say(services, session, text)
+    assert "Tomas sails in May." in [memory.content for memory in await services.memory.memories(MIRA)]
 
 
 def test_backups_of_a_time_to_come_and_of_the_past_never_push_each_other_out(tmp_path):

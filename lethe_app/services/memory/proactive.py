@@ -20,6 +20,7 @@ from lethe_app.brain.recall.memory_set import MemorySet
 from lethe_app.brain.recall.proactive_rules import ProactivePace
 from lethe_app.config.settings import Settings
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
+from lethe_app.domain.clock import ClockHistory
 from lethe_app.domain.memory import MemoryType, MemoryUnit
 from lethe_app.domain.recall import RecalledMemory, RecallWay
 from lethe_app.retrieval.memory_index import MemoryIndex
@@ -34,6 +35,7 @@ from lethe_app.services.stored_values import read_stored
 from lethe_app.services.untrusted_memories import UntrustedMemories, truncate_hidden_message, truncate_memory, truncate_note
 from lethe_app.storage.chats.messages import TurnPosition
 from lethe_app.storage.key_value import AppState
+from lethe_app.storage.trash_listing import CLOCK
 
 SCAN_INTERVAL = timedelta(hours=1)
 """Minimum time between two scans of unchanged memories for ones to prune."""
@@ -129,6 +131,8 @@ class ProactiveMemory:
             return return_note
         initiative = await self._choose_waiting(context, settings)
         prunable = await self._find_prunable(context.session.persona_id, context.memories, context.moment, settings)
+        if prunable and ClockHistory.parse(context.app_state.get(CLOCK), context.moment).follow(context.moment).days_left:
+            prunable = ()  # by a clock that may be wrong nothing has decayed or ended
         return replace(initiative, deleted=(*prunable, *initiative.deleted), mood_effect=mood_effect)
 
     async def _build_return_note(
