@@ -110,7 +110,7 @@ BUDGET: dict[str, tuple[int, int, int]] = {
     "ui": (28126, 3344, 383),
     "services": (15328, 1615, 284),
     "brain": (8763, 893, 152),
-    "storage": (5073, 572, 60),
+    "storage": (5070, 572, 60),
     "llm": (3674, 411, 70),
     "interchange": (2630, 251, 16),
     "retrieval": (2468, 240, 40),
