@@ -15,6 +15,7 @@ from lethe_app.paths import Paths
 from lethe_app.services.events import Listeners
 from lethe_app.storage.database import Database
 from lethe_app.storage.files.collection import CollectionContent, FileCollection
+from lethe_app.storage.files.file_names import tidy_name
 
 T = TypeVar("T", Persona, World, InstructPreset, SamplerPreset, SystemPreset)
 R = TypeVar("R")
@@ -82,6 +83,7 @@ class Library:
 
         With `trash_existing` the existing file goes to the trash, because its content is not in the new one.
         """
+        persona = persona.model_copy(update={"name": tidy_name(persona.name)})
         old_name = await self.run_in_storage_thread(lambda: self._name_of(persona.unique_name)) if persona.is_user else ""
         stem = await self.run_in_storage_thread(
             lambda: self._replace(persona) if trash_existing else self._personas.save(persona)

@@ -20,6 +20,7 @@ from lethe_app.app import build
 from lethe_app.composition.app_services import AppServices
 from lethe_app.domain.chat import ChatSession, Role
 from lethe_app.domain.persona import Persona
+from lethe_app.domain.worldinfo import World
 from lethe_app.errors import DatabaseTooNew, FileError, LetheError, ModelError, ModelMissing, ModelUnreadable, PromptTooLong
 from lethe_app.paths import Paths
 from lethe_app.services.events import ModelFailed, ModelReady, NoModel, ReplyFinished, TurnEvent
@@ -284,7 +285,7 @@ async def test_a_persona_of_megabytes_is_loaded_and_refused_by_the_prompt_with_i
     assert isinstance(services.models.state, ModelReady)
 
 
-@pytest.mark.parametrize("name", ["../../evil", "con", "a\0b", "🦊" * 100, " ", "שלום", "<script>"])
+@pytest.mark.parametrize("name", ["../../evil", "con", "🦊" * 100, "שלום", "<script>", "O’Neill & Söhne", "नूर", "👩\u200d🚀"])
 async def test_any_name_makes_a_persona_one_can_talk_with(services: AppServices, name: str):
     saved = await services.library.save_persona(Persona(name=name, first_messages=["I am {{char}}."]))
 
@@ -293,6 +294,30 @@ async def test_any_name_makes_a_persona_one_can_talk_with(services: AppServices,
     assert (await services.library.persona(saved.unique_name)).name == name
     assert (await said(services, session))[0] == f"I am {name}."
     assert (services.paths.personas / f"{saved.unique_name}.json").is_file()
+
+
+@pytest.mark.parametrize(
+    ("name", "kept"),
+    [
+        ("\u202eadA", "adA"),
+        ("Ada\nVale", "Ada Vale"),
+        ("\tAda \u2028 Vale\r\n", "Ada Vale"),
+        ("a\0b", "a b"),
+        ("Ad\u200ba\ufeff", "Ada"),
+    ],
+)
+async def test_a_name_stands_on_one_line_and_turns_no_text_around(services: AppServices, name: str, kept: str):
+    saved = await services.library.save_persona(Persona(name=name, is_user=True))
+    world = await services.library.save_world(World(name=name))
+
+    assert (saved.name, (await services.library.persona(saved.unique_name)).name) == (kept, kept)
+    assert (await services.library.worlds())[world.unique_name].name == kept
+
+
+@pytest.mark.parametrize("name", [" ", "\n", "\u200b", "\u202e", "\u3164", "\u2800", "\u200d", "\0"])
+async def test_a_name_that_nobody_can_see_is_refused(services: AppServices, name: str):
+    with pytest.raises(LetheError, match="name needs a letter"):
+        await services.library.save_persona(Persona(name=name))
 
 
 # Words

@@ -12,7 +12,7 @@ from lethe_app.domain.worldinfo import World
 from lethe_app.errors import FileError, ReadOnly, StorageError
 from lethe_app.storage.atomic import write_atomically
 from lethe_app.storage.error_translation import translate_errors
-from lethe_app.storage.files.file_names import is_plain_name, unique_stem
+from lethe_app.storage.files.file_names import is_plain_name, tidy_name, unique_stem
 from lethe_app.storage.files.json_files import (
     NAME_FIELD,
     FileStamp,
@@ -90,8 +90,10 @@ class FileCollection(Generic[T]):
         """Write a value to the user folder and return its file name without extension.
 
         An existing name is kept (`stem`, or else the one it was read from); without one it gets a new one.
-        An unreadable file of that name is moved to the trash first. Raise FileError, StorageError.
+        An unreadable file of that name is moved to the trash first. The name in the value is written as `tidy_name` returns
+        it. Raise FileError, StorageError, and LetheError for a name that nobody could see.
         """
+        value = cast("T", value.model_copy(update={"name": tidy_name(value.name)}))
         stem = stem or str(getattr(value, NAME_FIELD, "")) or self._create_stem(value.name)
         path = self._user_path(stem)
         if not self._is_unchanged(path):

@@ -6,10 +6,25 @@ import re
 import unicodedata
 from collections.abc import Collection
 
+from lethe_app.errors import LetheError
+
 MAX_STEM_BYTES = 120
 """Maximum length of a file name without extension, in UTF-8 bytes."""
 RESERVED = re.compile(r"(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])", re.IGNORECASE)
 """Windows device names, reserved with any extension: https://learn.microsoft.com/windows/win32/fileio/naming-a-file."""
+
+
+def tidy_name(name: str) -> str:
+    """Return the name on one line, without control characters and those that turn the direction of text. Raise LetheError if
+    nothing can be seen of it.
+    """
+    kinds = [(one, unicodedata.category(one)) for one in name]
+    # Joiners stay, because emoji and the letters of some scripts need them.
+    kept = (" " if kind == "Cc" else one for one, kind in kinds if kind != "Cf" or one in "\u200c\u200d")
+    # Fillers count as letters, and the empty Braille pattern as a symbol.
+    if not any(kind[0] in "LNPS" and one not in "\u115f\u1160\u2800\u3164\uffa0" for one, kind in kinds):
+        raise LetheError("A name needs a letter or another sign that can be seen.")
+    return unicodedata.normalize("NFC", " ".join("".join(kept).split()))
 
 
 def unique_stem(name: str, taken: Collection[str]) -> str:
