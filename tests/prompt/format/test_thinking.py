@@ -7,14 +7,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lethe_app.prompt.format.thinking import MARKERS, ThinkingSplitter, close_thought, opens_thought
+from lethe_app.prompt.speaker_labels import LabelFilter
 
 HARMONY = "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>Yes."
 
 
 def split(*pieces: str, starts: bool = False, start: str = "", end: str = "") -> tuple[str, str, ThinkingSplitter]:
-    splitter = ThinkingSplitter(starts_in_thought=starts, start=start, end=end)
+    splitter = ThinkingSplitter(starts_in_thought=starts, start=start, end=end, labels=LabelFilter(("Mira",), ("Ann",)))
     parts = [*(splitter.feed(piece) for piece in pieces), splitter.finish()]
-    return "".join(part.thought for part in parts), "".join(part.answer for part in parts), splitter
+    said = ""
+    for part in parts:
+        said = part.answer if part.is_correction else said + part.answer
+    return "".join(part.thought for part in parts), said, splitter
 
 
 @pytest.mark.parametrize("pair", MARKERS, ids=lambda pair: pair.start)
@@ -32,6 +36,42 @@ def test_only_a_leading_marker_counts():
     assert split(text)[:2] == ("", text)
 
 
+@pytest.mark.parametrize(
+    ("text", "thought", "said"),
+    [
+        ("</think>Hello.", "", "Hello."),
+        ("\n</Think>\n\nHello.", "", "Hello."),
+        ("She is sad.</think>Hello.", "She is sad.", "Hello."),
+        ("She is sad.\n</THINK>\nHello.", "She is sad.", "Hello."),
+        ("She is sad.[/THINK]Hello.", "She is sad.", "Hello."),
+        ("She is sad.<|channel|>final<|message|>Hello.", "She is sad.", "Hello."),
+        ("Hello.</think>", "", "Hello."),
+        ("Hello.\n</think>", "", "Hello.\n"),
+        ("<think>a</think></think>Hello.", "a", "Hello."),
+        ("<THINK>a</think>Hello.", "a", "Hello."),
+        ("<analysis>a</analysis>Hello.", "a", "Hello."),
+        ("<Analysis>\na\n</ANALYSIS>\nHello.", "a", "Hello."),
+        ("<think>a</think>\n\n<think>b</think>Hello.", "a\n\nb", "Hello."),
+        ("<think>a</think><reasoning>b</reasoning>Hello.", "a\n\nb", "Hello."),
+        ("<think>a</think>Hello.\n\n<think>b</think>\n\nBye.", "a\n\nb", "Hello.\n\nBye."),
+        ("<think>a</think>Hello, <think>b</think>you.", "a\n\nb", "Hello, you."),
+        ("Hello.\n<think>b</think>\nBye.", "b", "Hello.\nBye."),
+        ("Hello.\n<think>b, and", "b, and", "Hello.\n"),
+        ("<think>a</think>Write <think> first.", "a", "Write <think> first."),
+        ("Mira: <think>a</think>Hello.", "a", "Hello."),
+        ("**Mira:**\n<think>a</think>\nMira: <think>b</think>Hello.", "a\n\nb", "Hello."),
+        ("Mira: </think>Hello.", "", "Hello."),
+        ("Mira: Hello.", "", "Mira: Hello."),
+        ("Mira: <third>", "", "Mira: <third>"),
+        ("It ends with `</think>`, always.", "", "It ends with `</think>`, always."),
+        ("```\n<think>\nx</think>\n```\nSo.", "", "```\n<think>\nx</think>\n```\nSo."),
+    ],
+)
+def test_markers_in_other_places(text: str, thought: str, said: str):
+    for pieces in ([text], list(text), *([text[:place], text[place:]] for place in range(1, len(text)))):
+        assert split(*pieces)[:2] == (thought, said), pieces
+
+
 def test_a_reply_may_start_inside_a_thought():
     assert split("so she is sad.\n</think>\n\nPoor you.", starts=True)[:2] == ("so she is sad.", "Poor you.")
     assert split("<think>\nso.</think>Poor you.", starts=True)[:2] == ("so.", "Poor you.")
@@ -47,6 +87,8 @@ def test_an_unclosed_thought_is_told_and_can_serve_as_the_reply():
 
 def test_a_reply_with_words_does_not_offer_its_thought():
     assert split("<think>a</think>b")[2].only_thought == ""
+    assert split("a</think>b")[2].only_thought == ""
+    assert split("<think>a</think>")[2].only_thought == "a"
 
 
 def test_ones_own_pair_of_markers_is_added():
@@ -63,7 +105,18 @@ def test_what_looks_like_a_marker_and_is_none_is_said():
 
 
 replies = st.sampled_from(
-    [HARMONY, "<think>a b\n\n c</think>\n\n said", "[THINK]</x [/THINK]ok", "no thought", "<think>", "<think>open </thin", " "]
+    [
+        "a</think>b <think>c</think>",
+        "Mira: <THINK>a</think>\n<think>b</think>\nc\n<think>d",
+        "```<think></think>",
+        HARMONY,
+        "<think>a b\n\n c</think>\n\n said",
+        "[THINK]</x [/THINK]ok",
+        "no thought",
+        "<think>",
+        "<think>open </thin",
+        " ",
+    ]
 )
 
 
