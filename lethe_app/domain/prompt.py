@@ -168,6 +168,8 @@ class Prompt:
     text: str
     receipt: Receipt
     stop_strings: tuple[str, ...] = ()
+    names: tuple[Sequence[str], Sequence[str]] = ((), ())
+    """Names of the persona that replies, first the one under which the model knows it, and of the other participants."""
     thinking_start: str = ""
     thinking_end: str = ""
     starts_in_thought: bool = False

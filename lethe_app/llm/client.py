@@ -108,13 +108,14 @@ class ModelClient(ProcessClient):
         *,
         reuse: ReuseOptions = DEFAULT_OPTIONS,
         state_location: StateLocation | None = None,
+        is_complete: Callable[[], bool] = lambda: False,
     ) -> AsyncGenerator[PrefillProgress | Chunk | Done]:
         """Generate a reply to `prompt`; with a `schema`, JSON that conforms to it.
 
         Closing the generator stops the job and waits for its end, after which the next request finds an idle engine. A
         background job ends with `StopReason.PREEMPTED` as soon as a chat request arrives. `Usage.drift` counts the seams of
         reused edits. The session's saved state is loaded from `state_location`, and the cache is saved there when another
-        session follows.
+        session follows. The job is stopped as soon as `is_complete` returns true for the text so far; `Done` still comes.
         """
         job, stops = next(self._jobs), tuple(stop)
         request = Generate(job, prompt, sampler, max_tokens, stops, grammar, schema, priority, reuse, state_location)
@@ -123,6 +124,8 @@ class ModelClient(ProcessClient):
             async for report in reports:
                 if isinstance(report, PrefillProgress | Chunk | Done):
                     yield report
+                    if isinstance(report, Chunk) and is_complete():
+                        self._send(StopRequest(job))
 
     async def prefill(
         self, prompt: str, *, reuse: ReuseOptions = DEFAULT_OPTIONS, state_location: StateLocation | None = None

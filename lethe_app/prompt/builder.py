@@ -25,6 +25,7 @@ from lethe_app.prompt.macros import MacroContext, expand
 from lethe_app.prompt.receipt import describe_cuts, describe_history_cuts, explain_overflow, sum_shares
 from lethe_app.prompt.sections import CompiledSystemPrompt, StableAdditions, compile_system
 from lethe_app.prompt.spans import label_spans, rewrite_spans
+from lethe_app.prompt.speaker_labels import label_of, labels_by_name, split_names
 
 Counter = Callable[[list[str]], Awaitable[list[int]]]
 """Function that returns the exact token count of each text. It should cache, because the same texts are counted repeatedly."""
@@ -92,6 +93,8 @@ class _Draft:
     """Turns from the newest user message on."""
     has_names: bool
     """True if each turn begins with the name of its speaker."""
+    names: tuple[Sequence[str], Sequence[str]]
+    """Names of the next speaker, and of the others."""
 
     def place_turns(self, budget_plan: BudgetPlan) -> list[PlacedTurn]:
         pieces = PromptPieces(
@@ -143,25 +146,21 @@ async def build_prompt(request: PromptRequest, count: Counter) -> Prompt:
     return _assemble_prompt(draft, counts, budget_plan, text, tokens)
 
 
-def stop_strings(request: PromptRequest) -> tuple[str, ...]:
-    """Return the format's stop strings, and a line break followed by the user's or another persona's name.
-
-    Names are left out for thinking models, which may write them in a thought.
-    """
-    others = [member.name.strip() for member in request.group if member.name != request.persona.name]
-    names = [name for name in (request.macro_context.user.strip(), *others) if name and not request.renderer.thinking_end]
-    return tuple(dict.fromkeys((*request.renderer.stop_strings, *(f"\n{name}:" for name in names))))
-
-
 def _build_draft(request: PromptRequest) -> _Draft:
     has_names = request.add_names or request.renderer.add_names or bool(request.group)
-    turns = [_format_turn(turn, request, has_names=has_names) for turn in request.history]
+    user = (request.user,) if request.user else ()
+    others = (*user, *(member for member in request.group if member != request.persona))
+    everyone = (request.persona, *others)
+    request = replace(request, macro_context=replace(request.macro_context, char=label_of(request.persona, everyone)))
+    has_speakers = has_names or any(turn.role == "calls" for turn in request.history)
+    labels = labels_by_name(everyone) if has_speakers else {}
+    turns = [_format_turn(turn, request, labels, has_names=has_names) for turn in request.history]
     if turns and turns[-1].role == "user" and not request.history[-1].content.strip():
         turns.pop()
     tail_start = _newest_user_index(turns)
     # The notes of a group come from the first persona's memory, whoever speaks next.
     memory_context = (
-        replace(request.macro_context, char=request.group[0].spoken_name) if request.group else request.macro_context
+        replace(request.macro_context, char=label_of(request.group[0], everyone)) if request.group else request.macro_context
     )
     notes = (replace(note, text=request.control_filter(expand(note.text, memory_context)).strip()) for note in request.volatile)
     volatile = tuple(note for note in notes if note.text)
@@ -174,7 +173,9 @@ def _build_draft(request: PromptRequest) -> _Draft:
         else compile_system(request.system, request.persona, request.user, request.macro_context, request.extras)
     )
     history, tail = tuple(turns[:tail_start]), tuple(turns[tail_start:])
-    return _Draft(request, compiled, volatile, heading, speaker, history, tail, has_names)
+    own, names = split_names(request.persona, *others)
+    names = [name for name in (request.macro_context.user.strip(), *names) if name]
+    return _Draft(request, compiled, volatile, heading, speaker, history, tail, has_names, (own, names))
 
 
 def _newest_user_index(turns: Sequence[PromptTurn]) -> int:
@@ -191,12 +192,13 @@ def _newest_user_index(turns: Sequence[PromptTurn]) -> int:
     return max(len(turns) - 1, 0)
 
 
-def _format_turn(turn: PromptTurn, request: PromptRequest, *, has_names: bool) -> PromptTurn:
-    content = request.control_filter(turn.content)
+def _format_turn(turn: PromptTurn, request: PromptRequest, labels: Mapping[str, str], *, has_names: bool) -> PromptTurn:
+    """Return the turn disarmed, and with the one name under which the model knows its speaker."""
+    content, name = request.control_filter(turn.content), labels.get(turn.name.strip().casefold(), turn.name)
     if has_names and turn.role in {"user", "assistant"}:
-        name = turn.name or (request.macro_context.user if turn.role == "user" else request.macro_context.char)
+        name = name or (request.macro_context.user if turn.role == "user" else request.macro_context.char)
         content = f"{request.control_filter(name)}: {content}"
-    return replace(turn, content=content)
+    return replace(turn, content=content, name=name)
 
 
 @dataclass(frozen=True)
@@ -263,6 +265,8 @@ def _build_demand(draft: _Draft, counts: TextTokenCounts, limit: int, excess_tok
 
 def _assemble_prompt(draft: _Draft, counts: TextTokenCounts, budget_plan: BudgetPlan, text: str, tokens: int) -> Prompt:
     request = draft.request
+    # Thinking models may write names in a thought; `LabelFilter` finds them in the reply, and other spellings of all models.
+    stopping_names = [] if request.renderer.thinking_end else draft.names[1]
     notes = [draft.volatile[index] for index in budget_plan.kept.get(PromptPart.MEMORIES, ())]
     heading = (draft.title,) if any(map(is_titled, notes)) else ()
     receipt = Receipt(
@@ -278,7 +282,8 @@ def _assemble_prompt(draft: _Draft, counts: TextTokenCounts, budget_plan: Budget
         text=text,
         receipt=receipt,
         label=lambda: label_spans(text, draft.place_turns(budget_plan), draft.render),
-        stop_strings=stop_strings(request),
+        stop_strings=tuple(dict.fromkeys((*request.renderer.stop_strings, *(f"\n{name}:" for name in stopping_names)))),
+        names=draft.names,
         background=(*heading, *(note.text for note in notes if note.role == "system")),
         thinking_start=request.renderer.thinking_start.strip(),
         thinking_end=request.renderer.thinking_end.strip(),
@@ -302,13 +307,13 @@ def _compute_shares(draft: _Draft, counts: TextTokenCounts, budget_plan: BudgetP
     request = draft.request
     note = describe_history_cuts(cut, len(draft.cuttable_history), request.left_messages, summarised=request.is_summarised)
     shares.append(PartTokens(PromptPart.HISTORY, 0, sum(counts.history[:cut]), note))
-    shares += _turn_shares(draft.cuttable_history[cut:], counts.history[cut:], PromptPart.HISTORY)
-    return shares + _turn_shares(draft.tail, counts.tail, PromptPart.MESSAGE)
-
-
-def _turn_shares(turns: Sequence[PromptTurn], tokens: Sequence[int], part: PromptPart) -> list[PartTokens]:
-    """Return the share of each turn; those of earlier sessions belong to these."""
-    return [
-        PartTokens(PromptPart.EARLIER if turn.session else part, count, session=turn.session)
-        for turn, count in zip(turns, tokens, strict=True)
-    ]
+    for turns, sizes, part in (
+        (draft.cuttable_history[cut:], counts.history[cut:], PromptPart.HISTORY),
+        (draft.tail, counts.tail, PromptPart.MESSAGE),
+    ):
+        # Those of earlier sessions belong to these.
+        shares += [
+            PartTokens(PromptPart.EARLIER if turn.session else part, tokens, session=turn.session)
+            for turn, tokens in zip(turns, sizes, strict=True)
+        ]
+    return shares

@@ -14,6 +14,7 @@ from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import SystemPreset
 from lethe_app.prompt.macros import MacroContext, expand
 from lethe_app.prompt.sections import CompiledSystemPrompt, StableAdditions, compile_system
+from lethe_app.prompt.speaker_labels import label_of
 
 SPEAKER_LINE = "{{char}} speaks now, and nobody else."
 """Line that names the next speaker. It is short, because it is evaluated every turn."""
@@ -29,15 +30,25 @@ def compile_group(
     """Compile the system prompt, which is the same whoever speaks. System prompt and scenario are the first persona's,
     unless the macro context overrides the scenario.
     """
-    first, names = members[0], join_names([member.name for member in members])
-    lines = [f"{member.name}: {line}" for member in members for line in member.example_dialogs if line.strip()]
+    group = (*members, user) if user else members
+    labels = [label_of(member, group) for member in members]
+    first, names = members[0], join_names(labels)
+    lines = [
+        f"{label}: {line}"
+        for member, label in zip(members, labels, strict=True)
+        for line in member.example_dialogs
+        if line.strip()
+    ]
     preset = preset.model_copy(update={"prompt": _use_plural(preset.prompt)})
     combined = first.model_copy(
         update={
             "name": names,
             "system_prompt": _use_plural(first.system_prompt),
             "scenario": _use_plural(first.scenario),
-            "bio": "\n\n".join(_introduce(preset, member, macro_context) for member in members),
+            "bio": "\n\n".join(
+                _introduce(preset, member, replace(macro_context, char=label))
+                for member, label in zip(members, labels, strict=True)
+            ),
             "example_dialogs": lines,
             "self_edit_field": "",
         }
@@ -59,9 +70,7 @@ def join_names(names: Sequence[str]) -> str:
 
 
 def _introduce(preset: SystemPreset, member: Persona, macro_context: MacroContext) -> str:
-    """Return a persona's name and bio; its macros refer to that persona."""
-    member_context = replace(
-        macro_context, char=member.spoken_name, texts={**macro_context.texts, **dict.fromkeys(_PERSONAL_MACROS, "")}
-    )
+    """Return the label and bio of the persona to which the macros refer."""
+    member_context = replace(macro_context, texts={**macro_context.texts, **dict.fromkeys(_PERSONAL_MACROS, "")})
     text = expand(member.mini_bio.strip() or member.description, member_context).strip()
-    return f"{preset.sub_category_separator} {member.name}\n{text}".strip()
+    return f"{preset.sub_category_separator} {macro_context.char}\n{text}".strip()

@@ -109,8 +109,8 @@ class MoodService:
             return ""
         stored = await self.load_stored(persona.unique_name)
         if stored is not None and stored.session == session_id:
-            return describe_mood(persona.name, stored.announced)
-        return describe_mood(persona.name, self.adjectives(await self.load_mood(persona.unique_name)))
+            return describe_mood(persona.spoken_name, stored.announced)
+        return describe_mood(persona.spoken_name, self.adjectives(await self.load_mood(persona.unique_name)))
 
     async def list_dimensions(self, persona_id: str) -> list[MoodDimension]:
         """Return the mood now, by dimension."""
@@ -156,15 +156,15 @@ class MoodService:
         before = self._dynamics.add_missing_feelings(stored or self._dynamics.create_mood(message.time))
         if before.message == message.id:
             words = self._dynamics.adjectives(before, before.announced)
-            return MoodEffect(before, describe_mood(participants.persona.name, words))
+            return MoodEffect(before, describe_mood(participants.persona.spoken_name, words))
         updated = before.model_copy(update={"at": message.time})
         if not self.is_static:
             updated = self._dynamics.after_message(before, self._build_mood_message(message, history))
         mood = mark_changed_by(updated, session.guid, message.id)
         words = self._dynamics.adjectives(mood, before.announced)
-        changes = describe_mood_changes(participants.persona.name, mood.announced, words)
+        changes = describe_mood_changes(participants.persona.spoken_name, mood.announced, words)
         announced = mood.model_copy(update={"announced": words, "said": changes})
-        return MoodEffect(announced, describe_mood(participants.persona.name, words))
+        return MoodEffect(announced, describe_mood(participants.persona.spoken_name, words))
 
     async def set_mood(self, persona_id: str, id_: str, value: float) -> Feeling:
         """Set a dimension to the user's value; return the former one, for `restore_feeling`."""

@@ -16,6 +16,7 @@ from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.errors import FileError
 from lethe_app.prompt.group import join_names
 from lethe_app.prompt.macros import MacroContext
+from lethe_app.prompt.speaker_labels import label_of
 from lethe_app.services.library import Library
 from lethe_app.services.preferences import Preferences
 
@@ -45,11 +46,6 @@ class Participants:
         """All personas that take part, in a fixed order; empty if there is only one."""
         return (self.persona, *self.guests) if self.guests else ()
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of all personas that take part."""
-        return (self.persona.name, *(guest.name for guest in self.guests))
-
     def with_speaker(self, unique_name: str) -> Participants:
         """Return a copy in which this persona speaks; if it does not take part, the session's persona speaks."""
         return replace(self, next_speaker=next((persona for persona in self.group if persona.unique_name == unique_name), None))
@@ -63,13 +59,15 @@ class Participants:
             "userbio": self.user.bio,
             "scenario": session.scenario or self.persona.scenario,
         }
+        everyone = (self.persona, *self.guests, self.user)
         if self.group:
-            others = [name for name in self.names if name != self.speaker.name]
-            texts |= {"group": join_names([self.speaker.name, *others]), "mgroup": join_names(self.names)}
-            texts |= {"mchar": self.persona.spoken_name, "mcharbio": self.persona.description}
+            labels = [label_of(persona, everyone) for persona in self.group]
+            first = label_of(self.speaker, everyone)
+            texts |= {"group": join_names([first, *(one for one in labels if one != first)]), "mgroup": join_names(labels)}
+            texts |= {"mchar": label_of(self.persona, everyone), "mcharbio": self.persona.description}
         return MacroContext(
             user=self.user.name,
-            char=self.speaker.spoken_name,
+            char=label_of(self.speaker, everyone),
             moment=moment,
             seed=session.guid.int & SEED_BITS,
             texts=texts,

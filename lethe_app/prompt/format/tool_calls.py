@@ -146,9 +146,7 @@ class ToolCallDetector:
 
 def with_tools(renderer: Renderer, tools: Sequence[dict[str, Any]]) -> Renderer:
     """Return the renderer with these tools enabled in the model's own syntax, or the same renderer if its format has none."""
-    if not tools or not isinstance(renderer, ChatTemplate):
-        return renderer
-    return renderer.with_tools(tools) or renderer
+    return (renderer.with_tools(tools) if tools and isinstance(renderer, ChatTemplate) else None) or renderer
 
 
 def has_native_tools(renderer: Renderer) -> bool:

@@ -7,6 +7,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
+from functools import partial
 from uuid import UUID
 
 from lethe_app.domain.chat import Alternative, DegradationKind, Message
@@ -21,6 +22,7 @@ from lethe_app.prompt.echo import EchoFilter
 from lethe_app.prompt.format.thinking import ThinkingSplitter
 from lethe_app.prompt.format.tool_calls import ToolCallDetector
 from lethe_app.prompt.receipt import compute_cost, find_new_spans
+from lethe_app.prompt.speaker_labels import LabelFilter
 from lethe_app.services.events import (
     Emit,
     NoteAdded,
@@ -52,17 +54,17 @@ class ReplyParser:
     def __init__(
         self, prompt: Prompt, speaker: str, before: Alternative, call_detector: ToolCallDetector | None = None
     ) -> None:
-        self._splitter = ThinkingSplitter(
-            starts_in_thought=prompt.starts_in_thought, start=prompt.thinking_start, end=prompt.thinking_end
-        )
-        self._echo = EchoFilter(prompt.background, at_line_start=not before.content or before.content.endswith("\n"))
         self._before = before
+        names = (speaker, "{{char}}", *prompt.names[0]), ("{{user}}", *prompt.names[1])
+        self._create_label_filter = partial(LabelFilter, *names, before.content)
+        at_line_start = not before.content or before.content.endswith("\n")
+        self._create_echo_filter = partial(EchoFilter, prompt.background, at_line_start=at_line_start)
+        self.labels, self._echo = self._create_label_filter(), self._create_echo_filter()
+        self._splitter = ThinkingSplitter(
+            prompt.starts_in_thought, prompt.thinking_start, prompt.thinking_end, labels=self._create_label_filter()
+        )
         self._call_detector = call_detector
-        self._continues = bool(before.content)
-        self._opening: str | None = None if self._continues else ""
-        self._name = f"{speaker}:"
-        self._thinking = before.thinking
-        self._answer = before.content
+        self._thinking, self._answer = before.thinking, before.content
         self.usage: Usage | None = None
         """Usage as the engine reported it; None until generation has ended."""
 
@@ -74,18 +76,31 @@ class ReplyParser:
     @property
     def is_empty(self) -> bool:
         """True if neither speech nor thinking was added to the continued alternative."""
-        return self._answer == self._before.content and self._thinking == self._before.thinking
+        return self._answer.rstrip() == self._before.content.rstrip() and self._thinking == self._before.thinking
 
     @property
     def is_only_echo(self) -> bool:
         """True if the model wrote nothing but a copy of the memory block."""
         return bool(self._echo.dropped) and self._answer.strip() == self._before.content.strip()
 
+    @property
+    def is_only_others(self) -> bool:
+        """True if a reply that has ended there was only for other participants."""
+        return self._answer.strip() == self._before.content.strip()
+
     def feed(self, piece: str) -> list[ReplyText | ThinkingText]:
         """Parse a piece and return the events for the text that is certain, in the order in which it was written."""
+        if self.labels.has_ended:
+            return []
         split = self._splitter.feed(piece)
-        answer_text = self._strip_name(self._call_detector.feed(split.answer) if self._call_detector else split.answer)
-        return self._add_text(split.thought, self._echo.feed(answer_text))
+        if split.is_correction:  # what was taken for the answer was thinking
+            self._answer, self.labels, self._echo = (
+                self._before.content,
+                self._create_label_filter(),
+                self._create_echo_filter(),
+            )
+        answer_text = self._call_detector.feed(split.answer) if self._call_detector else split.answer
+        return self._add_text(split.thought, self._echo.feed(self.labels.feed(answer_text)))
 
     def finish(self, *, stopped: bool = False) -> list[ReplyText | ThinkingText]:
         """Emit the text that was held back. A reply of nothing but thinking becomes the answer, unless it was stopped while
@@ -93,10 +108,7 @@ class ReplyParser:
         """
         split = self._splitter.finish()
         answer = self._call_detector.feed(split.answer) + self._call_detector.finish() if self._call_detector else split.answer
-        answer_text = (
-            self._echo.feed(self._strip_name(answer) + (self._opening or "").removeprefix(self._name)) + self._echo.finish()
-        )
-        self._opening = None
+        answer_text = self._echo.feed(self.labels.feed(answer, is_end=True)) + self._echo.finish()
         events = self._add_text(split.thought, answer_text)
         has_calls = self._call_detector is not None and self._call_detector.calls
         if not stopped and not has_calls and not self._answer.strip() and (answer := self._splitter.only_thought):
@@ -116,17 +128,6 @@ class ReplyParser:
         self._answer += answer_text
         events: list[ReplyText | ThinkingText] = [ThinkingText(thought)] if thought else []
         return [*events, ReplyText(answer_text)] if answer_text else events
-
-    def _strip_name(self, answer_text: str) -> str:
-        """Remove leading whitespace and `Name:`; hold text back while it may still become that."""
-        if self._opening is None:
-            return answer_text
-        text = (self._opening + answer_text).lstrip()
-        if text == self._name or self._name.startswith(text):
-            self._opening = text
-            return ""
-        self._opening = None
-        return text.removeprefix(self._name).lstrip() if text.startswith(self._name) else text
 
 
 MAX_COMPARED_SESSIONS = 6
@@ -283,7 +284,7 @@ class ReplyGenerator:
         self, run: TurnRun, memory: TurnMemory | None, partial_reply: Alternative | None, tools: ToolTurn | None = None
     ) -> None:
         """Generate one round, which continues `partial_reply`. If the model only repeats the memories of its prompt, generate
-        once more without them.
+        once more without them; if it only speaks for others, once more behind the persona's name.
         """
         turn, model, writer = run.turn, run.model, run.writer
         recalled, lead = memory or TurnMemory(), partial_reply or Alternative(model=model.file.name)
@@ -291,10 +292,12 @@ class ReplyGenerator:
         tool_prompt = ToolPrompt()
         if tools is not None:
             tool_prompt = await self._tool_turns.build_tool_prompt(turn.participants.persona, model)
-        # If the model only repeats the memory block, it gets a second attempt with only the memories of the system prompt.
+        background, opening = recalled, ""
         for is_second in (False, True):
-            background = recalled.without_background() if is_second else recalled
             prompt = await self._prompt_assembler.build(turn, model, background, reply_start, tool_prompt)
+            if opening and not prompt.starts_in_thought and not prompt.text.endswith(opening):
+                spans = (*prompt.spans, PromptSpan(PromptPart.TEMPLATE, opening))
+                prompt = replace(prompt, text=prompt.text + opening, label=partial(tuple, spans))
             await run.emit(PromptBuilt(prompt.receipt))
             if not is_second and not (tools is not None and tools.rounds):
                 await run.emit(ReplyStarted(writer.message))
@@ -305,25 +308,30 @@ class ReplyGenerator:
             if tools is not None and tools.has_pending_calls:
                 tools.set_partial_reply(reply.alternative(complete=False))
                 return
-            if reply.is_only_echo:
+            if reply.is_only_echo:  # the memories of the system prompt are left to the second attempt
                 writer.note_degradation(DegradationKind.MEMORIES_REPEATED)
+                background = recalled.without_background()
+            elif reply.labels.has_ended and reply.is_only_others and reply_start is None and not is_second:
+                opening = f"{prompt.names[0][0]}:"
             else:
-                if reply.is_empty:
-                    message = f"{model.file.name} returned an empty reply."
-                    raise ModelError(message, "Regenerate the reply, or write another message.")
+                if reply.is_empty or (reply.labels.has_ended and reply.is_only_others):
+                    raise _explain_empty_reply(run, reply)
                 await run.emit(ReplyFinished(writer.message, reply.usage or Usage(reason=StopReason.STOPPED)))
                 return
 
     async def _stream_reply(self, run: TurnRun, prompt: Prompt, reply: ReplyParser) -> None:
         """Generate up to the end of the reply, or to a complete tool call, and store it as it arrives."""
         turn, settings = run.turn, self._preferences.current
+        # Names are left to the parser, because a thought may hold them.
+        stops = [one for one in prompt.stop_strings if one not in {f"\n{name}:" for name in prompt.names[1]}]
         reports = self._client.generate(
             prompt.text,
             turn.files.sampler,
             settings.max_reply,
-            prompt.stop_strings,
+            stops,
             reuse=ReuseOptions(settings.cache_surgery, MIN_REUSED_RUN),
             state_location=self._cache_state.location_of(turn.session, turn.cache_revision),
+            is_complete=lambda: reply.labels.has_ended,
         )
         try:
             async with aclosing(reports) as stream:
@@ -331,7 +339,8 @@ class ReplyGenerator:
                     if isinstance(report, PrefillProgress):
                         await run.emit(PrefillStep(report.done, report.total))
                     elif isinstance(report, Done):
-                        reply.usage = report.usage
+                        is_complete = reply.labels.has_ended and report.usage.reason is StopReason.STOPPED
+                        reply.usage = replace(report.usage, reason=StopReason.END) if is_complete else report.usage
                     else:
                         for event in reply.feed(report.text):
                             await run.emit(event)
@@ -355,6 +364,13 @@ class ReplyGenerator:
         reason = reply.usage.reason if reply.usage is not None else StopReason.STOPPED
         stored = reply.alternative(complete=reason is not StopReason.STOPPED, is_cut=reason is StopReason.LENGTH)
         await run.writer.store_generated(stored, receipt)
+
+
+def _explain_empty_reply(run: TurnRun, reply: ReplyParser) -> ModelError:
+    if run.continued is not None:
+        return ModelError("This reply is finished: the model has nothing to add.")
+    what = "spoke only for others" if reply.labels.has_ended else "returned an empty reply"
+    return ModelError(f"{run.model.file.name} {what}.", "Regenerate the reply, or write another message.")
 
 
 def note_omissions(writer: ReplyWriter, prompt: Prompt, memory: TurnMemory) -> None:

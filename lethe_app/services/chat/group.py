@@ -19,14 +19,12 @@ from lethe_app.domain.chat import ChatSession, Role
 from lethe_app.domain.persona import Persona
 from lethe_app.errors import ModelError
 from lethe_app.prompt.group import join_names
+from lethe_app.prompt.speaker_labels import label_of, labels_by_name, spoken_names
 from lethe_app.services.extraction.structured_output import StructuredOutput
 from lethe_app.services.library import Library
 from lethe_app.services.participants import Participants, ParticipantService
 from lethe_app.services.preferences import Preferences
 from lethe_app.storage.chats.sessions import SessionStore
-
-MIN_NAME_CHARACTERS = 3
-"""Minimum length in characters of a first name that counts without the rest of the name."""
 
 
 class TurnOrder:
@@ -106,20 +104,6 @@ class TurnOrder:
         return [name for name in rotation if self._talkativeness[name] > 0] or rotation
 
 
-def spoken_names(persona: Persona, group: Sequence[Persona]) -> list[str]:
-    """Return the names a persona can be addressed by: the whole name, the nickname, and the first word of the name if no
-    other persona of the group has that.
-    """
-    others = {word.casefold() for other in group if other.unique_name != persona.unique_name for word in other.name.split()}
-    name, first_name = persona.name.strip(), persona.name.split()[:1]
-    names = [
-        name,
-        persona.nickname.strip(),
-        *(word for word in first_name if len(word) >= MIN_NAME_CHARACTERS and word.casefold() not in others),
-    ]
-    return [known_name for known_name in names if known_name]  # a name of nothing but spaces would be found everywhere
-
-
 MAX_MESSAGES, MAX_LINE_CHARACTERS = 6, 300
 """Number of newest messages by which the model chooses the next speaker, and the most characters of each."""
 
@@ -177,19 +161,23 @@ class GroupService:
             if not message.hidden and message.content.strip()
         ]
         last = messages[-1].speaker if messages else ""
+        everyone = (*participants.group, participants.user)
+        labels = labels_by_name(everyone)
         names: dict[str, str] = {}
         for persona in participants.group:
             if persona.unique_name != last:
-                names.setdefault(persona.name, persona.unique_name)
+                names.setdefault(label_of(persona, everyone), persona.unique_name)
         candidates = [*names, *([participants.user.name] if can_end else [])]
         # Structured output is restricted to these names. Of several participants with one name, the first is meant.
         name_type: Any = Literal[tuple(candidates)]
         values = {
-            "names": join_names(participants.names),
+            "names": join_names([label_of(persona, everyone) for persona in participants.group]),
             "user": participants.user.name,
             "candidates": "\n".join(f"- {name}" for name in candidates),
             "talk": "\n".join(
-                f"{message.speaker_name}: {shorten(message.content, MAX_LINE_CHARACTERS)}" for message in messages
+                f"{labels.get(message.speaker_name.casefold(), message.speaker_name)}:"
+                f" {shorten(message.content, MAX_LINE_CHARACTERS)}"
+                for message in messages
             ),
         }
         try:

@@ -214,7 +214,7 @@ class ProactiveMemory:
         quoted = await self._untrusted_memories.quote_memory(memory) if memory.is_from_web else ""
         hidden_text = build_hidden_line(
             truncate_memory(memory),
-            context.participants.persona.name,
+            context.participants.persona.spoken_name,
             tagged=self._preferences.current.tagged_events,
             quoted=quoted,
         )

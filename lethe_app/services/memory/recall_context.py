@@ -101,7 +101,8 @@ class RecallContext:
     @property
     def persona_names(self) -> tuple[str, ...]:
         """Names of those speakers that are personas; their statements about the user are no evidence."""
-        return () if self.is_search else self.participants.names
+        personas = (self.participants.persona, *self.participants.guests)
+        return () if self.is_search else tuple(persona.name for persona in personas)
 
     @property
     def shows_dates(self) -> bool:

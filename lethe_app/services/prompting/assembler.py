@@ -324,8 +324,9 @@ class PromptAssembler:
         if is_explained and not is_small(model) and model.context >= MIN_NOTE_CONTEXT:
             instructions.insert(0, self._memory_note.read_text())
         system_texts = [recollection.text for recollection in memory.recalled if recollection.position_index < 0]
+        renderer = chat_format.choice.renderer
         return PromptRequest(
-            renderer=with_tools(chat_format.choice.renderer, tools.declared),
+            renderer=with_tools(renderer, tools.declared) if tools.declared else renderer,
             template_source=chat_format.choice.template_source,
             persona=participants.speaker,
             group=participants.group,

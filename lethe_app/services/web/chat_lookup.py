@@ -138,7 +138,7 @@ class WebLookupService:
 
     async def _build_hidden_text(self, participants: Participants, message: Message, topic: str, merged: MergedPages) -> str:
         """Return the hidden message for the model, in which untrusted text is quoted."""
-        name, user = participants.persona.name, participants.user.name
+        name, user = participants.persona.spoken_name, participants.user.name
         if not merged.plain_text:
             searched = f"{name} has searched the internet for “{topic}”, and nothing could be found."
             return f"{searched} {name} says so and does not guess."

@@ -14,7 +14,8 @@ NOTHING = Alternative(model="echo")
 
 def a_reply(before: Alternative = NOTHING, **prompt: object) -> ReplyParser:
     receipt = Receipt(shares=(), prompt_tokens=0, context=1000, reply_reserve=100, template_source="model")
-    return ReplyParser(Prompt(text="", receipt=receipt, stop_strings=(), **prompt), "Mira", before)  # type: ignore[arg-type]
+    names = (("Vee", "Mira"), ("Ann",))
+    return ReplyParser(Prompt(text="", receipt=receipt, names=names, **prompt), "Mira", before)  # type: ignore[arg-type]
 
 
 def hear(reply: ReplyParser, pieces: list[str]) -> tuple[str, str]:
@@ -40,7 +41,11 @@ def cuts(text: str) -> list[list[str]]:
         ("Good night. Mira: bye.", "Good night. Mira: bye."),
         ("Mira: Mira: Good night.", "Mira: Good night."),
         ("  Good night.", "Good night."),
-        ("mira: Good night.", "mira: Good night."),
+        ("mira: Good night.", "Good night."),
+        ("**Mira:** Good night.", "Good night."),
+        ("Mira：晚安", "晚安"),
+        ("Vee: Good night.", "Good night."),
+        ("{{char}}: Good night.", "Good night."),
     ],
 )
 def test_the_name_is_taken_off_however_the_reply_is_cut(text: str, said: str):
@@ -62,6 +67,47 @@ def test_what_was_told_is_what_is_kept():
 
         assert (said, thought) == ("Sleep well.", "He is tired.\nSo am I."), pieces
         assert (kept.content, kept.thinking) == (said, thought)
+
+
+@pytest.mark.parametrize("label", ["Ann:", "**Ann:**", "Ann：", "ANN :", "{{user}}:"])
+@pytest.mark.parametrize("thought", ["", "<think>Ann: sad?\nAnn: no.</think>\n", "Mira: <Think>Ann: sad?\nAnn: no.</THINK>\n"])
+def test_it_ends_where_the_user_is_given_the_word_and_thoughts_may_name_anybody(label: str, thought: str):
+    for pieces in cuts(f"{thought}Mira: Sleep well.\n{label} I do.\nMira: Good."):
+        reply = a_reply()
+
+        said, thoughts = hear(reply, pieces)
+
+        assert (said, thoughts) == ("Sleep well.", "Ann: sad?\nAnn: no." if thought else ""), pieces
+        assert reply.labels.has_ended
+        assert not reply.is_only_others
+
+
+def test_a_reply_that_begins_with_the_user_has_nothing_of_its_own():
+    for text in ("Ann: I go.\nMira: Wait!", "Mira:\n\nAnn: I go.", "<think>Hm.</think>**Ann:** I go."):
+        for pieces in cuts(text):
+            reply = a_reply()
+
+            assert hear(reply, pieces)[0] == "", pieces
+            assert reply.is_only_others
+
+
+def test_what_stands_above_a_lone_end_marker_was_thinking():
+    for pieces in cuts("He is tired.\nSo am I.\n</think>\n\nMira: Sleep well."):
+        reply = a_reply()
+
+        hear(reply, pieces)
+
+        kept = reply.alternative(complete=True)
+        assert (kept.content, kept.thinking) == ("Sleep well.", "He is tired.\nSo am I."), pieces
+
+
+def test_a_lone_end_marker_of_a_continuation_leaves_what_was_there():
+    reply = a_reply(Alternative(content="Sleep ", model="echo"))
+
+    hear(reply, ["hm", "</think>", " well."])
+
+    kept = reply.alternative(complete=True)
+    assert (kept.content, kept.thinking) == ("Sleep well.", "hm")
 
 
 def test_nothing_but_a_name_leaves_an_empty_reply():
