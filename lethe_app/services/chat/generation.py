@@ -59,19 +59,14 @@ class ReplyParser:
         self._create_label_filter = partial(LabelFilter, *names, before.content)
         at_line_start = not before.content or before.content.endswith("\n")
         self._create_echo_filter = partial(EchoFilter, prompt.background, at_line_start=at_line_start)
-        self.labels, self._echo = self._create_label_filter(), self._create_echo_filter()
+        self.labels, self.echo = self._create_label_filter(), self._create_echo_filter()
         self._splitter = ThinkingSplitter(
             prompt.starts_in_thought, prompt.thinking_start, prompt.thinking_end, labels=self._create_label_filter()
         )
-        self._call_detector = call_detector
+        self.call_detector = call_detector
         self._thinking, self._answer = before.thinking, before.content
         self.usage: Usage | None = None
         """Usage as the engine reported it; None until generation has ended."""
-
-    @property
-    def can_stop(self) -> bool:
-        """True if a tool call is complete, so that the model must not go on with an invented result."""
-        return self._call_detector is not None and self._call_detector.can_stop
 
     @property
     def is_empty(self) -> bool:
@@ -79,13 +74,8 @@ class ReplyParser:
         return self._answer.rstrip() == self._before.content.rstrip() and self._thinking == self._before.thinking
 
     @property
-    def is_only_echo(self) -> bool:
-        """True if the model wrote nothing but a copy of the memory block."""
-        return bool(self._echo.dropped) and self._answer.strip() == self._before.content.strip()
-
-    @property
-    def is_only_others(self) -> bool:
-        """True if a reply that has ended there was only for other participants."""
+    def is_without_words(self) -> bool:
+        """True if no speech was added, because the model only copied the memory block or spoke for others."""
         return self._answer.strip() == self._before.content.strip()
 
     def feed(self, piece: str) -> list[ReplyText | ThinkingText]:
@@ -94,23 +84,23 @@ class ReplyParser:
             return []
         split = self._splitter.feed(piece)
         if split.is_correction:  # what was taken for the answer was thinking
-            self._answer, self.labels, self._echo = (
+            self._answer, self.labels, self.echo = (
                 self._before.content,
                 self._create_label_filter(),
                 self._create_echo_filter(),
             )
-        answer_text = self._call_detector.feed(split.answer) if self._call_detector else split.answer
-        return self._add_text(split.thought, self._echo.feed(self.labels.feed(answer_text)))
+        answer_text = self.call_detector.feed(split.answer) if self.call_detector else split.answer
+        return self._add_text(split.thought, self.echo.feed(self.labels.feed(answer_text)))
 
     def finish(self, *, stopped: bool = False) -> list[ReplyText | ThinkingText]:
         """Emit the text that was held back. A reply of nothing but thinking becomes the answer, unless it was stopped while
         thinking.
         """
         split = self._splitter.finish()
-        answer = self._call_detector.feed(split.answer) + self._call_detector.finish() if self._call_detector else split.answer
-        answer_text = self._echo.feed(self.labels.feed(answer, is_end=True)) + self._echo.finish()
+        answer = self.call_detector.feed(split.answer) + self.call_detector.finish() if self.call_detector else split.answer
+        answer_text = self.echo.feed(self.labels.feed(answer, is_end=True)) + self.echo.finish()
         events = self._add_text(split.thought, answer_text)
-        has_calls = self._call_detector is not None and self._call_detector.calls
+        has_calls = self.call_detector is not None and self.call_detector.calls
         if not stopped and not has_calls and not self._answer.strip() and (answer := self._splitter.only_thought):
             self._answer, self._thinking = answer, ""
             return [*events, ReplyText(answer)]
@@ -123,7 +113,7 @@ class ReplyParser:
         return self._before.model_copy(update=changes)
 
     def _add_text(self, thought: str, answer_text: str) -> list[ReplyText | ThinkingText]:
-        answer_text = answer_text.lstrip() if self._echo.dropped and not self._answer else answer_text
+        answer_text = answer_text.lstrip() if self.echo.dropped and not self._answer else answer_text
         self._thinking += thought
         self._answer += answer_text
         events: list[ReplyText | ThinkingText] = [ThinkingText(thought)] if thought else []
@@ -308,13 +298,15 @@ class ReplyGenerator:
             if tools is not None and tools.has_pending_calls:
                 tools.set_partial_reply(reply.alternative(complete=False))
                 return
-            if reply.is_only_echo:  # the memories of the system prompt are left to the second attempt
+            if (
+                reply.echo.dropped and reply.is_without_words
+            ):  # the memories of the system prompt are left to the second attempt
                 writer.note_degradation(DegradationKind.MEMORIES_REPEATED)
                 background = recalled.without_background()
-            elif reply.labels.has_ended and reply.is_only_others and reply_start is None and not is_second:
+            elif reply.labels.has_ended and reply.is_without_words and reply_start is None and not is_second:
                 opening = f"{prompt.names[0][0]}:"
             else:
-                if reply.is_empty or (reply.labels.has_ended and reply.is_only_others):
+                if reply.is_empty or (reply.labels.has_ended and reply.is_without_words):
                     raise _explain_empty_reply(run, reply)
                 await run.emit(ReplyFinished(writer.message, reply.usage or Usage(reason=StopReason.STOPPED)))
                 return
@@ -346,7 +338,7 @@ class ReplyGenerator:
                             await run.emit(event)
                         if not reply.is_empty:
                             await run.writer.checkpoint(reply.alternative(complete=False))
-                    if reply.can_stop:
+                    if reply.call_detector is not None and reply.call_detector.can_stop:
                         break
             for event in reply.finish():
                 await run.emit(event)

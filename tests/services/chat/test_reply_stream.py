@@ -79,7 +79,7 @@ def test_it_ends_where_the_user_is_given_the_word_and_thoughts_may_name_anybody(
 
         assert (said, thoughts) == ("Sleep well.", "Ann: sad?\nAnn: no." if thought else ""), pieces
         assert reply.labels.has_ended
-        assert not reply.is_only_others
+        assert not reply.is_without_words
 
 
 def test_a_reply_that_begins_with_the_user_has_nothing_of_its_own():
@@ -88,7 +88,8 @@ def test_a_reply_that_begins_with_the_user_has_nothing_of_its_own():
             reply = a_reply()
 
             assert hear(reply, pieces)[0] == "", pieces
-            assert reply.is_only_others
+            assert reply.labels.has_ended
+            assert reply.is_without_words
 
 
 def test_what_stands_above_a_lone_end_marker_was_thinking():
