@@ -358,9 +358,9 @@ class ReplyGenerator:
         await run.writer.store_generated(stored, receipt)
 
 
-def _explain_empty_reply(run: TurnRun, reply: ReplyParser) -> ModelError:
+def _explain_empty_reply(run: TurnRun, reply: ReplyParser) -> LetheError:
     if run.continued is not None:
-        return ModelError("This reply is finished: the model has nothing to add.")
+        return LetheError("This reply is finished: the model has nothing to add.")
     what = "spoke only for others" if reply.labels.has_ended else "returned an empty reply"
     return ModelError(f"{run.model.file.name} {what}.", "Regenerate the reply, or write another message.")
 
