@@ -17,8 +17,8 @@ from lethe_app.errors import FileError, UnknownFormat
 from lethe_app.interchange.cards import png
 from lethe_app.interchange.cards.card import ImportedCard, build_card, is_card, read_card
 from lethe_app.interchange.field_reader import FieldReader
-from lethe_app.interchange.json_text import decode_text, parse_json_text
-from lethe_app.interchange.lorebooks.lorebook import LorebookFormat, find_format, read_lorebook
+from lethe_app.interchange.json_text import JsonObject, decode_text, parse_json_text
+from lethe_app.interchange.lorebooks.lorebook import NO_SETTINGS, LorebookFormat, find_format, read_lorebook
 from lethe_app.interchange.memories import ImportedMemories, find_memories, read_memories
 from lethe_app.interchange.presets.preset import Preset, is_preset, read_presets
 from lethe_app.interchange.transcripts.other_formats import find_reader, is_open_web_ui, read_open_web_ui
@@ -56,29 +56,32 @@ class ExternalContent:
     notes: list[ImportNote] = field(default_factory=list)
 
 
-def read_external_file(content: bytes, file_name: str) -> ExternalContent:
-    """Read a file of another program. Raise FileError, naming the file and the field, if it is none that is known."""
+def read_external_file(content: bytes, file_name: str, settings: JsonObject = NO_SETTINGS) -> ExternalContent:
+    """Read a file of another program. Raise FileError, naming the file and the field, if it is none that is known.
+
+    `settings` are SillyTavern's global ones of World Info (`read_world_settings`), if there are any with the file.
+    """
     if len(content) > MAX_FILE_BYTES:
         raise FileError(file_name, f"is larger than {MAX_FILE_BYTES // 1024 // 1024} MB")
     if content.startswith(_PICTURE_STARTS) or b"PK\x05\x06" in content[-70_000:]:
-        card = read_card(content, file_name)
+        card = read_card(content, file_name, settings)
         return ExternalContent(cards=(card,), notes=card.notes)
     notes = ImportNotes()
     title, suffix = PurePath(file_name).stem, PurePath(file_name).suffix.lower()
     text = decode_text(content, file_name)
     if suffix in (".yaml", ".yml"):
-        card = build_card(_parse_yaml(text, file_name), file_name, notes)
+        card = build_card(_parse_yaml(text, file_name), file_name, notes, settings=settings)
         return ExternalContent(cards=(card,), notes=card.notes)
     if suffix == ".jsonl":
         return ExternalContent(transcripts=(read_chat(text, file_name, title, notes),), notes=notes.notes)
     values = parse_json_text(text, file_name, notes)
-    return _recognise(values, text, file_name, notes)
+    return _recognise(values, file_name, notes, settings)
 
 
-def _recognise(values: JsonValue, text: str, file_name: str, notes: ImportNotes) -> ExternalContent:
+def _recognise(values: JsonValue, file_name: str, notes: ImportNotes, settings: JsonObject) -> ExternalContent:
     title = PurePath(file_name).stem
     if is_card(values):
-        card = build_card(values, file_name, notes)
+        card = build_card(values, file_name, notes, settings=settings)
         return ExternalContent(cards=(card,), notes=card.notes)
     if is_open_web_ui(values) and isinstance(values, list):
         return ExternalContent(transcripts=tuple(read_open_web_ui(values, title)), notes=notes.notes)
@@ -90,7 +93,7 @@ def _recognise(values: JsonValue, text: str, file_name: str, notes: ImportNotes)
         worlds = (read_lorebook(values, title, notes),) if has_book else ()
         return ExternalContent(worlds=worlds, transcripts=tuple(read(values, title)), notes=notes.notes)
     if find_format(values) is not None:
-        return ExternalContent(worlds=(read_lorebook(values, title, notes),), notes=notes.notes)
+        return ExternalContent(worlds=(read_lorebook(values, title, notes, settings),), notes=notes.notes)
     return _recognise_settings(values, title, file_name, notes)
 
 
@@ -122,6 +125,13 @@ def read_user_personas(values: JsonValue) -> tuple[ImportedCard, ...] | None:
         ImportedCard(Persona(name=name[:200], bio=descriptions.child(picture).text("description"), is_user=True))
         for picture, name in named
     )
+
+
+def read_world_settings(content: bytes, file_name: str) -> JsonObject:
+    """Return the global settings of World Info in a settings file of SillyTavern, which older versions kept at its top."""
+    values = parse_json_text(decode_text(content, file_name), file_name, ImportNotes())
+    found = FieldReader(values).mapping("world_info_settings")
+    return found or (values if isinstance(values, dict) else {})
 
 
 def _parse_yaml(text: str, file_name: str) -> JsonValue:

@@ -277,3 +277,48 @@ def test_an_outlet_is_in_no_prompt_and_returns():
     assert not world.entries[0].enabled
     assert {note.location for note in notes.notes} == {"position", "outletName"}
     assert lost(values, write_world_info(world)) == []
+
+
+BARE_ENTRY = {"key": ["vet"], "content": "The vet is closed."}
+BARE_BOOK_ENTRY = {"keys": ["vet"], "content": "The vet is closed."}
+LENIENT = {"world_info_match_whole_words": False, "world_info_case_sensitive": True, "world_info_recursive": False}
+
+
+@pytest.mark.parametrize("flags", [{}, {"matchWholeWords": None, "caseSensitive": None}])
+@pytest.mark.parametrize("settings", [{}, {"world_info_match_whole_words": None, "world_info_depth": 2}])
+def test_what_a_world_leaves_open_is_as_silly_tavern_ships(flags: dict[str, object], settings: dict[str, object]):
+    values = {"entries": {"0": {**BARE_ENTRY, **flags}}}
+    world = read_lorebook(values, "Book", ImportNotes(), settings)
+
+    assert (world.entries[0].whole_word, world.entries[0].case_sensitive) == (True, False)
+    assert (world.recursive, world.scan_depth) == (True, 1)
+    assert lost(values, write_world_info(world)) == []
+
+
+@pytest.mark.parametrize("extensions", [{}, {"match_whole_words": None, "case_sensitive": None}])
+def test_what_a_book_of_a_card_leaves_open_is_as_silly_tavern_ships(extensions: dict[str, object]):
+    world = read({"entries": [{**BARE_BOOK_ENTRY, "extensions": extensions}]})
+
+    assert (world.entries[0].whole_word, world.recursive) == (True, True)
+
+
+def test_global_settings_fill_what_is_open_and_nothing_else():
+    settings = {**LENIENT, "world_info_depth": 6, "world_info_use_group_scoring": True}
+    open_entry, own = BARE_ENTRY, {**BARE_ENTRY, "matchWholeWords": True, "caseSensitive": False, "useGroupScoring": False}
+    world = read_lorebook({"entries": {"0": open_entry, "1": own}}, "Book", ImportNotes(), settings)
+
+    first, second = world.entries
+    assert (first.whole_word, first.case_sensitive, first.group_scoring) == (False, True, True)
+    assert (second.whole_word, second.case_sensitive, second.group_scoring) == (True, False, False)
+    assert (world.recursive, world.scan_depth) == (False, 5)
+    written = write_world_info(world)
+    assert (written["entries"]["0"]["matchWholeWords"], written["recursive_scanning"]) == (False, False)
+
+
+@pytest.mark.parametrize("kind", ["agnai", "risuai"])
+def test_the_settings_of_one_program_mean_nothing_to_another(kind: str):
+    world = read_lorebook(
+        OTHERS[kind], "Book", ImportNotes(), {"world_info_recursive": True, "world_info_case_sensitive": True}
+    )
+
+    assert (world.entries[0].whole_word, world.entries[0].case_sensitive, world.recursive) == (False, False, False)

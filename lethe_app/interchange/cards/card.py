@@ -24,7 +24,13 @@ from lethe_app.interchange.cards.other_formats import from_agnai, from_backyard,
 from lethe_app.interchange.field_reader import FieldReader
 from lethe_app.interchange.images import read_comment
 from lethe_app.interchange.json_text import MAX_BYTES, JsonObject, parse_json
-from lethe_app.interchange.lorebooks.lorebook import LorebookFormat, find_format, read_book, write_character_book
+from lethe_app.interchange.lorebooks.lorebook import (
+    NO_SETTINGS,
+    LorebookFormat,
+    find_format,
+    read_book,
+    write_character_book,
+)
 from lethe_app.interchange.transcripts.other_formats import find_reader
 
 CHARX_CARD, BYAF_MANIFEST = "card.json", "manifest.json"
@@ -52,8 +58,11 @@ class ImportedCard:
     notes: list[ImportNote] = field(default_factory=list)
 
 
-def read_card(content: bytes, file_name: str) -> ImportedCard:
-    """Read a card from a PNG, WEBP or JPEG picture, a CHARX or BYAF archive, or JSON. Raise FileError."""
+def read_card(content: bytes, file_name: str, settings: JsonObject = NO_SETTINGS) -> ImportedCard:
+    """Read a card from a PNG, WEBP or JPEG picture, a CHARX or BYAF archive, or JSON. Raise FileError.
+
+    `settings` are SillyTavern's global ones of World Info, for the card's book.
+    """
     notes, assets = ImportNotes(), b""
     if content.startswith(png.SIGNATURE):
         card, picture = _read_png(content, file_name, notes), content
@@ -68,7 +77,7 @@ def read_card(content: bytes, file_name: str) -> ImportedCard:
         card, picture = parse_json(png.decode_card(comment.strip(b"\0 "), file_name), file_name, notes), content
     else:
         card, picture = parse_json(content, file_name, notes), b""
-    return replace(build_card(card, file_name, notes, picture), assets=assets)
+    return replace(build_card(card, file_name, notes, picture, settings), assets=assets)
 
 
 def _open_archive(content: bytes, file_name: str) -> Archive:
@@ -82,7 +91,9 @@ def _further_asset_paths(card: JsonValue) -> list[str]:
     return [path for _scheme, separator, path in uris if separator and path]
 
 
-def build_card(card: JsonValue, file_name: str, notes: ImportNotes, picture: bytes = b"") -> ImportedCard:
+def build_card(
+    card: JsonValue, file_name: str, notes: ImportNotes, picture: bytes = b"", settings: JsonObject = NO_SETTINGS
+) -> ImportedCard:
     """Return the persona and the world of a card's JSON value of any known format. Raise FileError."""
     converter = _find_converter(card) if isinstance(card, dict) else None
     if converter is None or not isinstance(card, dict):
@@ -94,7 +105,7 @@ def build_card(card: JsonValue, file_name: str, notes: ImportNotes, picture: byt
     world = None
     if book.get("entries"):
         name = FieldReader(book).text("name").strip() or f"{persona.name}’s lorebook"
-        world = read_book(book, LorebookFormat.CHARACTER_BOOK, name, notes, "data.character_book")
+        world = read_book(book, LorebookFormat.CHARACTER_BOOK, name, notes, "data.character_book", settings)
     for number, asset in enumerate(FieldReader(values).child("data").items("assets")):
         uri = FieldReader(asset).text("uri")
         if uri.startswith(("http://", "https://")):

@@ -38,6 +38,20 @@ class LorebookFormat(StrEnum):
     """The original Lethe AI Chat."""
 
 
+SILLY_TAVERN_FORMATS = (LorebookFormat.WORLD_INFO, LorebookFormat.CHARACTER_BOOK)
+"""Formats in which what is absent or null means SillyTavern's global setting."""
+GlobalSettings = Mapping[str, tuple[str, JsonValue]]
+BOOK_SETTINGS: GlobalSettings = {
+    "world_info_recursive": ("recursive_scanning", True),
+    "world_info_depth": ("scan_depth", DEFAULT_SCAN_DEPTH),
+}
+ENTRY_SETTINGS: GlobalSettings = {
+    "world_info_match_whole_words": ("matchWholeWords", True),
+    "world_info_case_sensitive": ("caseSensitive", False),
+    "world_info_use_group_scoring": ("useGroupScoring", False),
+}
+"""Field of a book or of an entry by SillyTavern's global setting for it, with the value that it ships with."""
+NO_SETTINGS: JsonObject = {}
 ENTRY_LISTS = {
     LorebookFormat.RISUAI: ("data",),
     LorebookFormat.KOBOLD: ("worldinfo",),
@@ -85,23 +99,35 @@ def _find_format_of_entries(entries: JsonValue) -> LorebookFormat | None:
     return LorebookFormat.CHARACTER_BOOK if "keys" in first or "insertion_order" in first else LorebookFormat.WORLD_INFO
 
 
-def read_lorebook(values: JsonValue, name: str, notes: ImportNotes) -> World:
-    """Return a lorebook as a world, called `name` if it has no name. Raise FileError if the format is not known."""
+def read_lorebook(values: JsonValue, name: str, notes: ImportNotes, settings: JsonObject = NO_SETTINGS) -> World:
+    """Return a lorebook as a world, called `name` if it has no name. Raise FileError if the format is not known.
+
+    `settings` are SillyTavern's global ones of World Info, as far as they are known.
+    """
     kind = find_format(values)
     if kind is None:
         raise FileError(name, "is not a lorebook that Lethe knows")
     if isinstance(values, dict) and values.get("spec") == "lorebook_v3":
         values = FieldReader(values, notes).mapping("data")
     book: Mapping[str, JsonValue] = values if isinstance(values, dict) else {"entries": values}
-    return read_book(book, kind, name, notes)
+    return read_book(book, kind, name, notes, settings=settings)
 
 
-def read_book(book: Mapping[str, JsonValue], kind: LorebookFormat, name: str, notes: ImportNotes, location: str = "") -> World:
+def read_book(
+    book: Mapping[str, JsonValue],
+    kind: LorebookFormat,
+    name: str,
+    notes: ImportNotes,
+    location: str = "",
+    settings: JsonObject = NO_SETTINGS,
+) -> World:
     """Return a lorebook of a known format as a world; entries that are no objects are left out with a note."""
+    settings = settings if kind in SILLY_TAVERN_FORMATS else NO_SETTINGS
+    book = {**book, **_find_missing(book, _list_changed(settings, BOOK_SETTINGS))}
     reader = FieldReader(book, notes, location)
     entries_field = next((field for field in (*ENTRY_LISTS.get(kind, ()), "entries") if field in book), "entries")
-    entries = _read_entries(reader.items(entries_field), kind, notes, reader.location_of(entries_field))
-    world = _read_settings(book, notes, location, name)
+    entries = _read_entries(reader.items(entries_field), kind, notes, reader.location_of(entries_field), settings)
+    world = _read_settings(book, kind, notes, location, name)
     return world.model_copy(update={"entries": entries, "original": _keep_settings(book, entries_field, kind, world)})
 
 
@@ -111,15 +137,27 @@ def _keep_settings(book: Mapping[str, JsonValue], entries_field: str, kind: Lore
     kept: JsonObject = {other.value: extensions.pop(other.value) for other in LorebookFormat if other.value in extensions}
     fields = {field: value for field, value in book.items() if field not in (entries_field, "extensions")}
     original = {**fields, "extensions": extensions} if extensions else fields
-    read = _settings_reader(world.name)
+    read = _settings_reader(kind, world.name)
     own = keep_original(original, _write_settings(world), read, read(original))
     return {**kept, kind.value: own} if own else kept
 
 
-def _read_entries(found: Sequence[JsonValue], kind: LorebookFormat, notes: ImportNotes, location: str) -> list[WorldEntry]:
+def _list_changed(settings: JsonObject, table: GlobalSettings) -> JsonObject:
+    """Return the fields by which global settings differ from those that SillyTavern ships with."""
+    named = {field: (settings.get(name), shipped) for name, (field, shipped) in table.items()}
+    return {field: value for field, (value, shipped) in named.items() if value not in (None, shipped)}
+
+
+def _find_missing(values: Mapping[str, JsonValue], fields: JsonObject) -> JsonObject:
+    return {field: value for field, value in fields.items() if values.get(field) is None}
+
+
+def _read_entries(
+    found: Sequence[JsonValue], kind: LorebookFormat, notes: ImportNotes, location: str, settings: JsonObject
+) -> list[WorldEntry]:
     if len(found) > MAX_ENTRIES:
         notes.add(NoteKind.OUT_OF_RANGE, location, used=MAX_ENTRIES)
-    to_fields = CONVERTERS.get(kind.value, dict)
+    to_fields, changed = CONVERTERS.get(kind.value, dict), _list_changed(settings, ENTRY_SETTINGS)
     entries = []
     for number, values in enumerate(found[:MAX_ENTRIES]):
         place = f"{location}[{number}]"
@@ -127,11 +165,11 @@ def _read_entries(found: Sequence[JsonValue], kind: LorebookFormat, notes: Impor
             notes.add(NoteKind.SKIPPED, place)
             continue
         fields = to_world_info(values, number) if kind is LorebookFormat.CHARACTER_BOOK else to_fields(values)
-        entries.append(read_entry(fields, notes, place, number))
+        entries.append(read_entry({**fields, **_find_missing(fields, changed)}, notes, place, number))
     return entries
 
 
-def _read_settings(book: Mapping[str, JsonValue], notes: ImportNotes, location: str, name: str) -> World:
+def _read_settings(book: Mapping[str, JsonValue], kind: LorebookFormat, notes: ImportNotes, location: str, name: str) -> World:
     reader = FieldReader(book, notes, location)
     scan_depth = reader.number("scan_depth", DEFAULT_SCAN_DEPTH, 0, 201)
     if "ScanDepth" in book:  # of the original Lethe, where the message being sent does not count
@@ -141,7 +179,7 @@ def _read_settings(book: Mapping[str, JsonValue], notes: ImportNotes, location: 
         description=reader.text("description") or reader.text("Description"),
         scan_depth=max(0, scan_depth - 1),
         token_budget=reader.optional_number("token_budget", 0, 10_000_000),
-        recursive=reader.flag("recursive_scanning"),
+        recursive=reader.flag("recursive_scanning", default=kind in SILLY_TAVERN_FORMATS),
         do_embeds=reader.flag("DoEmbeds", default=True),
     )
 
@@ -159,14 +197,14 @@ def _write_settings(world: World) -> JsonObject:
 def _write_settings_of(world: World, kind: LorebookFormat) -> JsonObject:
     """Return the settings of a book with the fields kept from a file of this format; those of others become extensions."""
     kept = FieldReader(world.original).mapping(kind.value)
-    settings = restore_original(_write_settings(world), kept, _settings_reader(world.name))
+    settings = restore_original(_write_settings(world), kept, _settings_reader(kind, world.name))
     others = {name: value for name, value in world.original.items() if name != kind.value}
     return {**settings, "extensions": {**FieldReader(settings).mapping("extensions"), **others}}
 
 
-def _settings_reader(name: str) -> Callable[[JsonObject], object]:
+def _settings_reader(kind: LorebookFormat, name: str) -> Callable[[JsonObject], object]:
     """Return the function by which the settings of two books are compared; `name` is that of a book without one."""
-    return lambda values: _read_settings(values, ImportNotes(), "", name)
+    return lambda values: _read_settings(values, kind, ImportNotes(), "", name)
 
 
 def write_world_info(world: World) -> JsonObject:

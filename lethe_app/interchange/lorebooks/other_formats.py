@@ -26,13 +26,14 @@ def _convert(
     used: Collection[str] = (),
 ) -> JsonObject:
     """Return an entry as World Info fields: those of the table, and those `derived` from the fields `used`. The other fields
-    of the entry are kept below `extensions`, under the program's name.
+    of the entry are kept below `extensions`, under the program's name. Keys match parts of words unless
+    `derived` says otherwise.
     """
     reader = FieldReader(entry)
     fields: JsonObject = {ours: read(reader, theirs) for theirs, (ours, read) in table.items()}
     rest = {name: value for name, value in entry.items() if name not in table and name not in used}
     extensions: JsonObject = {"extensions": {program: rest}} if rest else {}
-    return {"position": AFTER_CHARACTER, **fields, **(derived or {}), **extensions}
+    return {"position": AFTER_CHARACTER, "matchWholeWords": False, **fields, **(derived or {}), **extensions}
 
 
 def _keys(reader: FieldReader, name: str) -> JsonValue:

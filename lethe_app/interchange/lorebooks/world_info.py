@@ -81,7 +81,7 @@ def read_entry_fields(values: Mapping[str, JsonValue], notes: ImportNotes, locat
         "order": fields.number("order", DEFAULT_ORDER, -1_000_000, 1_000_000),
         "priority": fields.number("priority", DEFAULT_PRIORITY, -1_000_000, 1_000_000),
         "case_sensitive": fields.flag("caseSensitive"),
-        "whole_word": fields.flag("matchWholeWords"),
+        "whole_word": fields.flag("matchWholeWords", default=True),
         # The message being sent counts in SillyTavern's scan depth, but not in ours.
         "scan_depth": None if scan_depth is None else max(0, scan_depth - 1),
         "duration": max(1, math.ceil(sticky / 2)),  # messages there, turns of two messages here

@@ -6,8 +6,10 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 
 from lethe_app.brain.lore.decorators import read_decorators
@@ -17,7 +19,8 @@ from lethe_app.domain.presets import InstructPreset, SamplerPreset, SystemPreset
 from lethe_app.domain.worldinfo import World
 from lethe_app.errors import FileError, UnknownFormat
 from lethe_app.interchange.cards.card import ImportedCard
-from lethe_app.interchange.external_file import MAX_FILE_BYTES, ExternalContent, read_external_file
+from lethe_app.interchange.external_file import MAX_FILE_BYTES, ExternalContent, read_external_file, read_world_settings
+from lethe_app.interchange.json_text import JsonObject
 from lethe_app.interchange.memories import ImportedMemories
 from lethe_app.interchange.transcripts.transcript import ChatTranscript
 from lethe_app.services.imports.plan import Excerpt, ExcerptKind, ImportItem, ImportPlan, ItemKind, list_files
@@ -29,6 +32,7 @@ TIME_AS_NAME = re.compile(r"\d{8}-\d\d-\d\d-\d\d")
 """File name of a chat of text-generation-webui."""
 MAX_EXCERPT_LENGTH, MAX_ENTRY_NAMES, MAX_NAME_LENGTH = 240, 6, 40
 """Letters of an excerpt; entries of a world that are named in one, and letters of each name."""
+SETTINGS_FILE = "settings.json"
 USER_MACRO = "{{user}}"
 """Macro for the user's name as excerpts contain it."""
 MAX_DECORATORS = 20
@@ -84,9 +88,23 @@ def read_items(file: Path) -> list[tuple[ImportItem, Content]]:
         changed = _read_time(file)
     except OSError as error:
         raise FileError(file, f"cannot be opened: {(error.strerror or str(error)).lower()}") from error
-    found = read_external_file(content, str(file))
+    found = read_external_file(content, str(file), _find_world_settings(file))
     digest = hashlib.sha256(content).hexdigest()
     return list(_items(found, file, digest, min(changed, now())))
+
+
+def _find_world_settings(file: Path) -> JsonObject:
+    """Return SillyTavern's settings of World Info, if its settings file lies in the folder of a file or in the one above."""
+    for folder in (file.parent, file.parent.parent):
+        settings = folder / SETTINGS_FILE
+        with suppress(OSError, FileError):
+            return _read_world_settings(settings, settings.stat().st_mtime_ns)
+    return {}
+
+
+@lru_cache(maxsize=4)
+def _read_world_settings(file: Path, _changed: int) -> JsonObject:
+    return read_world_settings(file.read_bytes(), str(file))
 
 
 def _read_time(file: Path) -> datetime:

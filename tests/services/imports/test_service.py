@@ -567,3 +567,22 @@ async def test_a_conversation_in_the_trash_may_be_imported_again(services: AppSe
 
     assert result.chats == 1
     assert await read_sessions(services) == [["I sold the boat.", "A pity."]]
+
+
+@pytest.mark.parametrize("nested", [True, False])
+async def test_the_global_settings_beside_a_world_or_a_card_hold_for_both(services: AppServices, tmp_path: Path, nested: bool):
+    settings = {"world_info_match_whole_words": False, "world_info_recursive": False}
+    entry = {"content": "Closed.", "matchWholeWords": None}
+    (tmp_path / "settings.json").write_bytes(as_bytes({"world_info_settings": settings}))
+    worlds, cards = (tmp_path / "worlds", tmp_path / "characters") if nested else (tmp_path, tmp_path)
+    for path in {worlds, cards}:
+        path.mkdir(exist_ok=True)
+    (worlds / "Clinic.json").write_bytes(as_bytes({"entries": {"0": {**entry, "key": ["vet"]}}}))
+    card = v2_card(name="Ana", character_book={"name": "Ana's", "entries": [{**entry, "keys": ["vet"]}]})
+    (cards / "Ana.png").write_bytes(png.write_cards(picture(), {"chara": as_bytes(card)}, "x"))
+
+    await services.imports.run(await services.imports.read_plan([worlds, cards]))
+
+    found = {world.name: world for world in (await services.library.worlds()).values()}
+    for name in ("Clinic", "Ana's"):
+        assert (found[name].recursive, found[name].entries[0].whole_word) == (False, False)
