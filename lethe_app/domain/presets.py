@@ -8,7 +8,9 @@ from lethe_app.config.form_field import form_field
 
 
 class InstructPreset(BaseModel, extra="forbid"):
-    """Token strings of an instruct format, for models whose own template is missing or overridden."""
+    """Token strings of an instruct format, for models whose own template is missing or overridden. They may contain macros
+    such as {{user}} and {{char}}; {{name}} is the speaker of the turn.
+    """
 
     name: str = Field(min_length=1, title="Name")
     bos: str = form_field("", "BOS token", "Text at the beginning of the prompt; leave empty if the tokenizer adds it.")
@@ -21,7 +23,19 @@ class InstructPreset(BaseModel, extra="forbid"):
     reply_start: str = form_field(
         "",
         "Assistant prefix when thinking",
-        "Prefix of a new reply with thinking, if it differs from the prefix of past replies.",
+        "Prefix of a new reply with thinking, or of any without thinking tags, if it differs from that of past replies.",
+    )
+    reply_on_new_line: bool = form_field(
+        False, "Reply on a new line", "Begin a new reply on a line of its own, even if the message before ends without a break."
+    )
+    note_start: str | None = form_field(None, "Note prefix", "Prefix of later system messages, if it differs.")
+    note_end: str | None = form_field(None, "Note suffix", "Suffix of later system messages, if it differs.")
+    """None is that of the system prompt, and empty none at all."""
+    first_user_start: str = form_field("", "First user prefix", "Prefix of a first message of the user, if it differs.")
+    last_user_start: str = form_field("", "Last user prefix", "Prefix of the newest message of the user, if it differs.")
+    first_bot_start: str = form_field("", "First assistant prefix", "Prefix of a greeting, if it differs.")
+    opening_message: str = form_field(
+        "", "Opening message", "Message of the user added before a greeting, for models that expect the user to begin."
     )
     stop_strings: list[str] = form_field([], "Stop strings", "Strings that end a reply.")
     system_role: bool = form_field(

@@ -152,8 +152,10 @@ def _build_draft(request: PromptRequest) -> _Draft:
     others = (*user, *(member for member in request.group if member != request.persona))
     everyone = (request.persona, *others)
     request = replace(request, macro_context=replace(request.macro_context, char=label_of(request.persona, everyone)))
-    has_speakers = has_names or any(turn.role == "calls" for turn in request.history)
-    labels = labels_by_name(everyone) if has_speakers else {}
+    context, disarm = request.macro_context, request.control_filter
+    speakers = MacroContext(disarm(context.user), disarm(context.char), context.moment, context.seed)
+    request = replace(request, renderer=request.renderer.for_names(speakers))
+    labels = labels_by_name(everyone)
     turns = [_format_turn(turn, request, labels, has_names=has_names) for turn in request.history]
     if turns and turns[-1].role == "user" and not request.history[-1].content.strip():
         turns.pop()
@@ -198,7 +200,7 @@ def _format_turn(turn: PromptTurn, request: PromptRequest, labels: Mapping[str, 
     if has_names and turn.role in {"user", "assistant"}:
         name = name or (request.macro_context.user if turn.role == "user" else request.macro_context.char)
         content = f"{request.control_filter(name)}: {content}"
-    return replace(turn, content=content, name=name)
+    return replace(turn, content=content, name=request.control_filter(name))
 
 
 @dataclass(frozen=True)

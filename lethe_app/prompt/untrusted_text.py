@@ -137,8 +137,10 @@ def turn_markers(formats: Iterable[InstructPreset]) -> set[str]:
     """Return every string by which a format opens or closes a turn."""
     found = {f"{written}:" for header in _HEADERS for written in (header, header.upper(), header.title())}
     for preset in formats:
-        opening = (preset.system_start, preset.user_start, preset.bot_start, preset.reply_start)
-        closing = (preset.system_end, preset.user_end, preset.bot_end, preset.thinking_start, preset.thinking_end)
+        special = (preset.note_start or "", preset.first_user_start, preset.last_user_start, preset.first_bot_start)
+        opening = (preset.system_start, preset.user_start, preset.bot_start, preset.reply_start, *special)
+        ends = (preset.system_end, preset.user_end, preset.bot_end, preset.note_end or "")
+        closing = (*ends, preset.thinking_start, preset.thinking_end)
         for text in (preset.bos, *opening, *closing, *preset.stop_strings):
             found.update(_TOKEN.findall(text))
         found.update(line.strip() for text in (*opening, *preset.stop_strings) for line in text.splitlines())

@@ -8,12 +8,15 @@ from hypothesis import strategies as st
 
 from lethe_app.domain.import_notes import ImportNotes, NoteKind
 from lethe_app.domain.presets import InstructPreset, SamplerPreset, SystemPreset
+from lethe_app.domain.prompt import PromptTurn
 from lethe_app.errors import FileError
 from lethe_app.interchange.external_file import read_external_file
 from lethe_app.interchange.presets.context import TITLES, convert_story, read_system_prompt, write_system_prompt
 from lethe_app.interchange.presets.instruct import read_instruct, write_instruct
 from lethe_app.interchange.presets.preset import read_presets, write_preset
 from lethe_app.interchange.presets.samplers import read_sampler, write_sampler
+from lethe_app.prompt.format.instruct import InstructRenderer
+from tests.bench.templates import differences_of, made_up
 from tests.interchange.external_files import as_bytes, lost
 
 CHATML = {
@@ -34,7 +37,8 @@ def test_an_instruct_preset_has_its_newlines_where_they_are_written():
     preset = read_instruct(CHATML, "x", ImportNotes())
 
     assert (preset.user_start, preset.user_end) == ("<|im_start|>user\n", "<|im_end|>\n")
-    assert (preset.bot_start, preset.system_start) == ("<|im_start|>assistant\n", "<|im_start|>system\n")
+    assert (preset.bot_start, preset.note_start) == ("<|im_start|>assistant\n", "<|im_start|>system\n")
+    assert (preset.system_start, preset.system_end) == ("", "\n")
     assert preset.stop_strings == ["<|im_end|>", "<|im_start|>user", "<|im_start|>system"]
     assert (preset.add_names, preset.system_role, preset.reply_start) == (True, True, "")
 
@@ -53,12 +57,12 @@ def test_an_instruct_preset_without_wrap_and_in_the_older_form():
     preset = read_instruct(values, "x", notes)
 
     assert (preset.user_start, preset.bot_end, preset.reply_start) == ("### I:", "</s>", "### R (think):")
-    assert preset.system_start == "### I:"
+    assert (preset.system_start, preset.note_start) == ("", "### I:")
     assert [(note.kind, note.location) for note in notes.notes] == [(NoteKind.NO_EFFECT, "activation_regex")]
 
 
-def test_our_instruct_presets_return_the_same():
-    preset = InstructPreset(
+OURS = (
+    InstructPreset(
         name="P",
         user_start="<u>\n",
         user_end="</u>",
@@ -68,9 +72,51 @@ def test_our_instruct_presets_return_the_same():
         reply_start="<b t>",
         stop_strings=["</b>", "<u>", "<s>"],
         add_names=True,
-    )
+    ),
+    InstructPreset(name="P", system_start="<s>", system_end="</s>", stop_strings=["</s>"], system_role=False),
+    InstructPreset(name="P", user_start="<u>", bot_start="[A] ", note_start="<n>", note_end="", opening_message="Begin."),
+    InstructPreset(
+        name="P", user_start="<u>\n", user_end="</u>", bot_start="<b>\n", bot_end="\n", note_start="", note_end="\n"
+    ),
+    InstructPreset(
+        name="P", user_start="<u>\n", user_end="</u>", bot_start="<b>\n", bot_end="\n", system_end="\n", reply_on_new_line=True
+    ),
+    InstructPreset(name="P", first_user_start="<1>", last_user_start="<n>", first_bot_start="<g>", stop_strings=["a", "b"]),
+)
 
+
+@pytest.mark.parametrize("preset", OURS)
+def test_our_instruct_presets_return_the_same(preset: InstructPreset):
     assert read_instruct(write_instruct(preset), "x", ImportNotes()) == preset
+
+
+@pytest.mark.parametrize("values", [{"wrap": True}, {"wrap": False, "names": True}])
+@pytest.mark.parametrize(
+    "kept", [{"sequences_as_stop_strings": False, "stop_sequence": "</a>\n</b>"}, {"system_suffix": "</s>"}]
+)
+def test_stop_strings_and_the_systems_sequences_survive_the_way_back(values: dict[str, object], kept: dict[str, object]):
+    values = {"input_sequence": "<u>", "output_sequence": "<b>", "system_sequence": "<s>", **values, **kept}
+    preset = read_instruct(values, "x", ImportNotes())
+
+    again = read_instruct(write_instruct(preset), "x", ImportNotes())
+
+    assert (again.stop_strings, again.note_start, again.note_end) == (preset.stop_strings, preset.note_start, preset.note_end)
+    assert preset.stop_strings == (["</a>", "</b>"] if "stop_sequence" in kept else ["<u>", "<s>"])
+
+
+async def test_an_instruct_template_renders_here_as_it_does_there():
+    differing = {name: found[0] for name, values in made_up() if (found := await differences_of(values))}
+
+    assert differing == {}
+
+
+def test_a_template_that_begins_a_thought_begins_none_where_none_is_wanted():
+    values = {**CHATML, "last_output_sequence": "<|im_start|>assistant\n<think>", "names_behavior": "none"}
+    renderer = InstructRenderer(read_instruct(values, "x", ImportNotes()))
+
+    assert renderer.render([PromptTurn("user", "Hi.")]).endswith("assistant\n<think>\n")
+    assert renderer.render([PromptTurn("user", "Hi.")], thinking=False).endswith("assistant\n")
+    assert renderer.thinking_end == "</think>"
 
 
 def test_samplers_are_taken_over_and_those_without_an_engine_are_named():

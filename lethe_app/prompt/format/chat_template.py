@@ -16,6 +16,7 @@ from lethe_app.errors import TemplateUnusable
 from lethe_app.prompt.format.constraints import FormatConstraints, adapt_turns
 from lethe_app.prompt.format.sandbox import MAX_TEXT, ChatEnvironment, RenderBudget, RenderBudgetExceeded
 from lethe_app.prompt.format.thinking import ThinkingMarkers, close_thought, find_markers
+from lethe_app.prompt.macros import MacroContext
 
 MAX_SOURCE = 100_000
 """Maximum characters of a template; the longest in use have about thirty thousand."""
@@ -226,6 +227,10 @@ class ChatTemplate:
                 if can_use_tools(self.try_render, variant.try_render, self.probed, names):
                     self._tool_variants[key] = variant
         return self._tool_variants[key]
+
+    def for_names(self, _names: MacroContext) -> ChatTemplate:
+        """Return the template itself: names are no business of a model's own template."""
+        return self
 
     def render(self, turns: Sequence[PromptTurn], *, continue_last: bool = False, thinking: bool = True) -> str:
         """Return the prompt up to the opening of the reply; see `Renderer.render`."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
+from functools import partial
 
 from lethe_app.domain.model import LoadedModel
 from lethe_app.domain.presets import InstructPreset
@@ -16,17 +18,29 @@ from lethe_app.prompt.format.chat_template import ChatTemplate
 from lethe_app.prompt.format.constraints import FormatConstraints, adapt_turns
 from lethe_app.prompt.format.renderer import Renderer
 from lethe_app.prompt.format.thinking import ThinkingMarkers
+from lethe_app.prompt.macros import MacroContext, expand
 
 FALLBACK_PRESET = "ChatML"
 RECOGNITION = shipped_root() / "resources" / "presets" / "recognition.toml"
 """Table of the strings and architectures by which presets are recognised."""
+
+SYSTEM_NAME = "System"
+"""Name of the speaker of a system turn."""
+_NOBODY = MacroContext("User", "Assistant", datetime.fromtimestamp(0, UTC))
+_NAME = re.compile(r"\{\{\s*name\s*\}\}", re.IGNORECASE)
 
 
 class InstructRenderer:
     """Renders conversations with the strings of an instruct preset."""
 
     def __init__(
-        self, preset: InstructPreset, *, bos: str = "", adds_bos: bool = False, thinking: ThinkingMarkers | None = None
+        self,
+        preset: InstructPreset,
+        names: MacroContext = _NOBODY,
+        *,
+        bos: str = "",
+        adds_bos: bool = False,
+        thinking: ThinkingMarkers | None = None,
     ) -> None:
         """Adapt the preset to a model. `bos` and `adds_bos` are the model's: BOS is left out if the tokenizer adds it.
 
@@ -35,7 +49,8 @@ class InstructRenderer:
         adapted = preset
         if thinking is not None:
             adapted = preset.model_copy(update={"thinking_start": thinking.start, "thinking_end": thinking.end})
-        self._preset = adapted if preset.thinking_start else preset
+        used = adapted if preset.thinking_start else preset
+        self._for_names = partial(InstructRenderer, preset, bos=bos, adds_bos=adds_bos, thinking=thinking)
         self._bos = "" if adds_bos and preset.bos == bos else preset.bos
         # Presets have a single flag: a format without a system role counts as strict in every respect.
         lenient = preset.system_role
@@ -50,43 +65,83 @@ class InstructRenderer:
         self.thinking_start = adapted.thinking_start
         self.thinking_end = adapted.thinking_end
         self.add_names = preset.add_names
-        self.stop_strings = _stop_strings(adapted)
+        texts = {field: _expand(text, names) for field, text in used if isinstance(text, str)}
+        stops = [_expand(text, names) for text in preset.stop_strings]
+        self._names, self._preset = names, used.model_copy(update={**texts, "stop_strings": stops})
+        found = _stop_strings(self._preset, self.thinking_end)
+        self.stop_strings = tuple(self._fill_name(text, PromptTurn("user", "")) for text in found)
+
+    def for_names(self, names: MacroContext) -> InstructRenderer:
+        """Return the renderer with the macros in its strings expanded; {{name}} is the speaker of each turn."""
+        return self._for_names(names)
 
     def render(self, turns: Sequence[PromptTurn], *, continue_last: bool = False, thinking: bool = True) -> str:
         """Return the prompt up to the opening of the reply; see `Renderer.render`."""
         assert not continue_last or turns[-1].role == "assistant", "only a reply can be continued"
         fitted = adapt_turns(turns, self._constraints, continue_last=continue_last)
-        closed = fitted[:-1] if continue_last else fitted
-        text = self._bos + "".join(map(self._render_turn, closed))
+        text = self._bos + "".join(self._render_turns(fitted[:-1] if continue_last else fitted))
         if continue_last:
-            return text + self._preset.bot_start + fitted[-1].content
-        return text + self._reply_opening(thinking=thinking)
+            return text + self._fill_name(self._preset.bot_start, fitted[-1]) + fitted[-1].content
+        before = text.removesuffix("\n") + "\n" if self._preset.reply_on_new_line else text
+        return before + self._fill_name(self._reply_opening(thinking=thinking), PromptTurn("assistant", ""))
 
-    def _render_turn(self, turn: PromptTurn) -> str:
+    def _render_turns(self, turns: Sequence[PromptTurn]) -> Iterator[str]:
+        preset, first = self._preset, int(bool(turns) and turns[0].role == "system")
+        newest = max((number for number, turn in enumerate(turns) if turn.role == "user"), default=-1)
+        special = {(first, "user"): preset.first_user_start, (first, "assistant"): preset.first_bot_start}
+        special[newest, "user"] = preset.last_user_start
+        for number, turn in enumerate(turns):
+            if number == first and turn.role != "user" and preset.opening_message:
+                yield self._render_turn(self._opening_turn(), preset.first_user_start or preset.user_start, preset.user_end)
+            start, end = self._find_wraps(turn.role, is_note=number >= first)
+            yield self._render_turn(turn, special.get((number, turn.role)) or start, end)
+
+    def _opening_turn(self) -> PromptTurn:
+        text = self._preset.opening_message
+        return PromptTurn("user", f"{self._names.user}: {text}" if self.add_names else text)
+
+    def _render_turn(self, turn: PromptTurn, start: str, end: str) -> str:
+        return self._fill_name(start, turn) + turn.content + self._fill_name(end, turn)
+
+    def _find_wraps(self, role: str, *, is_note: bool) -> tuple[str, str]:
+        """Return prefix and suffix of a turn."""
         preset = self._preset
-        if turn.role == "assistant":
-            return preset.bot_start + turn.content + preset.bot_end
-        if turn.role == "system":
-            return preset.system_start + turn.content + preset.system_end
-        return preset.user_start + turn.content + preset.user_end
+        if role == "assistant":
+            return preset.bot_start, preset.bot_end
+        if role != "system":
+            return preset.user_start, preset.user_end
+        start, end = (preset.note_start, preset.note_end) if is_note else (None, None)
+        return preset.system_start if start is None else start, preset.system_end if end is None else end
+
+    def _fill_name(self, text: str, turn: PromptTurn) -> str:
+        """Return a string with the name of a turn's speaker."""
+        names = {"user": turn.name or self._names.user, "assistant": turn.name or self._names.char}
+        return _NAME.sub(lambda _: names.get(turn.role, SYSTEM_NAME), text)
 
     def _reply_opening(self, *, thinking: bool) -> str:
-        """Return the header of the reply without a trailing space, because the model's first token usually begins with one."""
+        """Return the header of the reply, without a trailing space where no name follows it, because the model's first token
+        usually begins with one.
+        """
         preset = self._preset
-        if thinking and preset.reply_start:
+        if preset.reply_start and (thinking or not preset.thinking_start):
             return preset.reply_start
         if thinking and preset.thinking_start:
             return preset.bot_start + preset.thinking_start
         if preset.thinking_start and preset.empty_thinking_when_off:
             return preset.bot_start + preset.thinking_start + preset.thinking_end
-        return preset.bot_start.rstrip(" ")
+        return preset.bot_start if preset.add_names else preset.bot_start.rstrip(" ")
 
 
-def _stop_strings(preset: InstructPreset) -> tuple[str, ...]:
+def _stop_strings(preset: InstructPreset, thinking_end: str) -> tuple[str, ...]:
     """Return the end of a reply (unless a thought ends the same way), the user's header, and the preset's own stop strings."""
     end = preset.bot_end.strip()
-    ends = [] if preset.thinking_end and preset.thinking_end.strip().startswith(end) else [end]
+    ends = [] if thinking_end and thinking_end.strip().startswith(end) else [end]
     return tuple(dict.fromkeys(text for text in (*ends, preset.user_start.strip(), *preset.stop_strings) if text))
+
+
+def _expand(text: str, names: MacroContext) -> str:
+    """Return a string with its macros expanded, apart from {{name}}."""
+    return "{{name}}".join(expand(part, names) for part in _NAME.split(text)) if "{{" in text else text
 
 
 def recognise_preset(template: str, architecture: str, control_tokens: Iterable[str]) -> str | None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from lethe_app.domain.prompt import PromptTurn
+from lethe_app.prompt.macros import MacroContext
 
 
 class Renderer(Protocol):
@@ -31,6 +32,9 @@ class Renderer(Protocol):
     @property
     def add_names(self) -> bool:
         """True if the format requires `Name: ` before every message."""
+
+    def for_names(self, names: MacroContext) -> Renderer:
+        """Return the renderer for a conversation of these participants, whose names some formats write before each turn."""
 
     def render(self, turns: Sequence[PromptTurn], *, continue_last: bool = False, thinking: bool = True) -> str:
         """Return the prompt for the next reply, or with `continue_last` one whose last assistant turn is left open.

@@ -31,7 +31,9 @@ FIELDS_BY_CARD: dict[type[BaseModel], dict[str, str]] = {
             "name system_start system_end user_start user_end bot_start bot_end stop_strings system_role add_names"
         ),
         str(QT_TRANSLATE_NOOP("Preset", "Thinking")): "thinking_start thinking_end reply_start empty_thinking_when_off",
-        str(QT_TRANSLATE_NOOP("Preset", "Advanced")): "bos",
+        str(QT_TRANSLATE_NOOP("Preset", "Advanced")): (
+            "bos reply_on_new_line note_start note_end first_user_start last_user_start first_bot_start opening_message"
+        ),
     },
     SystemPreset: {
         str(QT_TRANSLATE_NOOP("Preset", "Prompt")): "name prompt",
