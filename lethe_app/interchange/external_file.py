@@ -21,6 +21,7 @@ from lethe_app.interchange.json_text import JsonObject, decode_text, parse_json_
 from lethe_app.interchange.lorebooks.lorebook import NO_SETTINGS, LorebookFormat, find_format, read_lorebook
 from lethe_app.interchange.memories import ImportedMemories, find_memories, read_memories
 from lethe_app.interchange.presets.preset import Preset, is_preset, read_presets
+from lethe_app.interchange.presets.samplers import CHAT_COMPLETION_MARKS
 from lethe_app.interchange.transcripts.other_formats import find_reader, is_open_web_ui, read_open_web_ui
 from lethe_app.interchange.transcripts.silly_tavern import read_chat
 from lethe_app.interchange.transcripts.transcript import ChatTranscript
@@ -32,8 +33,7 @@ NAMES, DESCRIPTIONS = "personas", "persona_descriptions"
 """Fields with the names and the descriptions of user personas, by the file name of their picture."""
 UNSUPPORTED = (
     ("reasoning template", {"prefix", "suffix", "separator"}),
-    ("chat completion preset", {"prompts", "prompt_order"}),
-    ("chat completion preset", {"chat_completion_source"}),
+    *(("chat completion preset", {mark}) for mark in sorted(CHAT_COMPLETION_MARKS)),
     ("quick reply set", {"qrList"}),
     ("quick reply set", {"quickReplySlots"}),
     ("theme", {"main_text_color"}),

@@ -7,6 +7,7 @@ came, and an edited one loses nothing but what was edited.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from pydantic import JsonValue
@@ -15,6 +16,10 @@ from lethe_app.interchange.json_text import JsonObject
 
 Path = tuple[str, ...]
 """Keys that lead to a value through nested objects."""
+_SECRET = re.compile(
+    r"passw(or)?d|api_?key|(client|app)_?secret|secret_?key|(access|auth|bearer|refresh)_?token|authorization", re.IGNORECASE
+)
+"""Names of fields that hold what nobody else may know."""
 
 
 def keep_original(
@@ -26,8 +31,10 @@ def keep_original(
     """Return the part of `original` that an export of the imported record, `written`, would not contain. `expected` is what
     `read` returns for `original`.
 
-    Where that part does not read as the same record together with what the export adds, the whole original is kept.
+    Where that part does not read as the same record together with what the export adds, the whole original is kept. Secrets
+    never are.
     """
+    original = without_secrets(original)
     produced = dict(_leaves(written))
     kept = _nested((path, value) for path, value in _leaves(original) if path not in produced or produced[path] != value)
     if not kept.keys().isdisjoint(written) and read(_merge(written, kept)) != expected:
@@ -43,6 +50,7 @@ def restore_original(
     All are tried at once first, with and without what our fields add. If the record was edited, they are tried one by one,
     twice, because a value may be acceptable only after another one.
     """
+    original = without_secrets(original)
     if not original:
         return dict(written)
     expected = read(dict(written))
@@ -57,6 +65,15 @@ def restore_original(
             if read(_nested(changed.items())) == expected:
                 merged = changed
     return _nested(merged.items())
+
+
+def without_secrets(values: Mapping[str, JsonValue]) -> JsonObject:
+    """Return an object without passwords, keys and the like, at any depth."""
+    return {
+        name: without_secrets(value) if isinstance(value, dict) else value
+        for name, value in values.items()
+        if not (value and _SECRET.search(name))
+    }
 
 
 def _merge(written: Mapping[str, JsonValue], original: Mapping[str, JsonValue]) -> JsonObject:

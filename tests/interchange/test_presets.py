@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,7 +11,7 @@ from hypothesis import strategies as st
 from lethe_app.domain.import_notes import ImportNotes, NoteKind
 from lethe_app.domain.presets import InstructPreset, SamplerPreset, SystemPreset
 from lethe_app.domain.prompt import PromptTurn
-from lethe_app.errors import FileError
+from lethe_app.errors import FileError, UnknownFormat
 from lethe_app.interchange.external_file import read_external_file
 from lethe_app.interchange.presets.context import TITLES, convert_story, read_system_prompt, write_system_prompt
 from lethe_app.interchange.presets.instruct import read_instruct, write_instruct
@@ -264,3 +266,116 @@ def test_an_imported_system_prompt_leaves_no_section_out():
 
     assert isinstance(preset, SystemPreset)
     assert all((preset.world_info_title, preset.session_history_title, preset.core_facts_title, preset.memories_title))
+
+
+CHAT_COMPLETION = {"temperature": 1, "top_p": 1, "top_k": 0, "frequency_penalty": 0}
+
+
+@pytest.mark.parametrize(
+    "mark", [{"openai_max_context": 4095}, {"prompts": []}, {"proxy_password": "pw"}, {"jailbreak_prompt": ""}]
+)
+def test_a_chat_completion_preset_is_no_sampler(mark: dict[str, object]):
+    with pytest.raises(UnknownFormat, match="chat completion preset") as caught:
+        read_external_file(as_bytes({**CHAT_COMPLETION, **mark}), "x.json")
+
+    assert caught.value.kind == "chat completion preset"
+
+
+SECRETS = {
+    "api_key": "s3cret",
+    "headers": {"Authorization": "s3cret", "note": "n"},
+    "Password": "s3cret",
+    "accessToken": "s3cret",
+}
+
+
+@pytest.mark.parametrize("values", [CHATML, SAMPLERS, SYSTEM_PROMPT, {"story_string": "{{system}}", "name": "C"}])
+def test_secrets_are_neither_kept_nor_exported(values: dict[str, object]):
+    notes = ImportNotes()
+    secrets = {name: value for name, value in SECRETS.items() if values is not SYSTEM_PROMPT or name == "api_key"}
+
+    (preset,) = read_presets({**values, **secrets}, "Mine", notes)
+    old = preset.model_copy(update={"original": {**preset.original, **secrets}})  # imported by an earlier version
+
+    assert "s3cret" not in preset.model_dump_json() + json.dumps(write_preset(preset)) + json.dumps(write_preset(old))
+    assert {note.location for note in notes.notes if note.kind is NoteKind.UNSUPPORTED} >= (
+        {"api_key"} if "story_string" not in values else set()
+    )
+
+
+def test_samplers_of_koboldai_keep_their_names_and_values_without_a_counterpart_are_named():
+    values = {"temperature": 0.9, "top_p": 0.9, "top_k": 20, "mirostat": 2, "sampler_seed": 7, "dynatemp_range": 0.4}
+    values |= {"encoder_rep_pen": 1.2, "penalty_alpha": 0.6, "rep_pen_slope": 1, "banned_tokens": ["x"], "negative_prompt": " "}
+    values |= {"UniqueName": "Kob", "repetition_penalty_range": 512, "ban_eos_token": True}
+    notes = ImportNotes()
+
+    preset = read_sampler(values, "x", notes)
+
+    assert (preset.name, preset.temperature, preset.mirostat, preset.seed) == ("Kob", 0.9, 2, 7)
+    assert (preset.dynatemp_range, preset.repetition_range) == (0.4, 512)
+    assert {note.location for note in notes.notes} == {"encoder_rep_pen", "penalty_alpha", "banned_tokens", "ban_eos_token"}
+
+
+OLD_LETHE = {
+    "BoSToken": "<s>",
+    "SystemStart": "[N]",
+    "SystemEnd": "[/N]",
+    "SysPromptStart": "[SYS]",
+    "SysPromptEnd": "[/SYS]",
+    "UserStart": "[{{user}}]",
+    "UserEnd": "[/Q]",
+    "BotStart": "[A]",
+    "BotEnd": "[/A]",
+    "StopSequence": "</s>",
+    "StopStrings": ["[Q]"],
+    "AddNamesToPrompt": False,
+    "NewLinesBetweenMessages": True,
+    "UniqueName": "Marks",
+}
+
+
+def test_an_instruct_format_of_the_original_lethe_fits_field_by_field():
+    (preset,) = read_external_file(as_bytes(OLD_LETHE), "file.json").presets
+    assert isinstance(preset, InstructPreset)
+    turns = [PromptTurn("system", "S"), PromptTurn("user", "U", "Kit"), PromptTurn("system", "N"), PromptTurn("assistant", "A")]
+
+    text = InstructRenderer(preset).render([*turns, PromptTurn("user", "V")])
+
+    assert text == "<s>[SYS]S[/SYS]\n[User]U[/Q]\n[N]N[/N]\n[A]A[/A]\n[User]V[/Q]\n[A]"
+    assert (preset.name, preset.stop_strings, preset.add_names) == ("Marks", ["</s>", "[Q]"], False)
+
+
+@pytest.mark.parametrize(
+    ("thinking", "on", "off"),
+    [
+        ({"PrefillThinking": True}, "[A]<think>\n", "[A]"),
+        ({"PrefillThinking": False}, "[A]", "[A]"),
+        ({"PrefillThinking": True, "ThinkingForcedThought": "Hm."}, "[A]<think>\nHm.", "[A]"),
+        (
+            {"PrefillThinking": True, "RequireEmptyThinkBlockWhenThinkingDisabled": True},
+            "[A]<think>\n",
+            "[A]<think>\n</think>",
+        ),
+        ({"PrefillThinking": True, "BotStartOverride": "[A final]"}, "[A]<think>\n", "[A final]"),
+    ],
+)
+def test_thinking_of_the_original_lethe_begins_where_it_began_there(thinking: dict[str, object], on: str, off: str):
+    values = {**OLD_LETHE, "ThinkingStart": "<think>\n", "ThinkingEnd": "</think>", **thinking}
+    (preset,) = read_presets(values, "x", ImportNotes())
+    assert isinstance(preset, InstructPreset)
+
+    for expected, wanted in ((on, True), (off, False)):
+        assert InstructRenderer(preset).render([PromptTurn("user", "U")], thinking=wanted).endswith(f"[/Q]\n{expected}")
+
+
+def test_a_system_prompt_of_the_original_lethe_keeps_its_headings():
+    values = {"Prompt": "Be {{char}}.", "WorldInfoTitle": "# Lore", "ScenarioTitle": "## Scene", "DialogsTitle": ""}
+    values |= {"CategorySeparator": "\n# ", "SubCategorySeparator": "##"}
+
+    (preset,) = read_external_file(as_bytes(values), "Standard.json").presets
+
+    assert isinstance(preset, SystemPreset)
+    assert (preset.name, preset.prompt) == ("Standard", "Be {{char}}.")
+    assert (preset.world_info_title, preset.scenario_title, preset.dialogs_title) == ("Lore", "Scene", "")
+    assert (preset.category_separator, preset.sub_category_separator) == ("#", "##")
+    assert preset.core_facts_title

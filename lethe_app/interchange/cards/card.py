@@ -20,7 +20,13 @@ from lethe_app.interchange import images
 from lethe_app.interchange.bundle_archive import Archive, BundleLimits
 from lethe_app.interchange.cards import png
 from lethe_app.interchange.cards.card_fields import V2, V3, read_card_fields, write_card
-from lethe_app.interchange.cards.other_formats import from_agnai, from_backyard, from_old_lethe, from_pygmalion
+from lethe_app.interchange.cards.other_formats import (
+    from_agnai,
+    from_backyard,
+    from_old_lethe,
+    from_pygmalion,
+    read_old_lethe_settings,
+)
 from lethe_app.interchange.field_reader import FieldReader
 from lethe_app.interchange.images import read_comment
 from lethe_app.interchange.json_text import MAX_BYTES, JsonObject, parse_json
@@ -100,6 +106,8 @@ def build_card(
         raise FileError(file_name, "is not a character card that Lethe knows")
     values = converter(card)
     persona = read_card_fields(values, PurePath(file_name).stem or "Character", notes)
+    if converter is from_old_lethe:
+        persona = persona.model_copy(update=read_old_lethe_settings(card, notes))
     data = values.get("data") if isinstance(values.get("data"), dict) else values
     book = FieldReader(data, notes, "data").mapping("character_book")
     world = None
@@ -243,7 +251,7 @@ def _find_converter(values: Mapping[str, JsonValue]) -> Callable[[Mapping[str, J
         return from_agnai
     if "char_name" in values or ("name" in values and ("greeting" in values or "context" in values)):
         return from_pygmalion
-    if "Name" in values and ("Bio" in values or "FirstMessage" in values):
+    if "Name" in values and ("Bio" in values or "FirstMessage" in values or "IsUser" in values):
         return from_old_lethe
     # A persona's file of our own has a name and a scenario too, but as a V1 card it would lose its bio.
     is_own = "first_messages" in values or "bio" in values

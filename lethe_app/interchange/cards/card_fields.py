@@ -86,9 +86,11 @@ def _multilingual_notes(fields: FieldReader) -> str:
     return next((text for language in ("en", *by_language) if (text := notes.text(language))), "")
 
 
-def linked_world_name(persona: Persona) -> str:
-    """Return the name of the World Info file that SillyTavern links with the character; empty if there is none."""
-    return FieldReader(persona.original).child(CARD).child("data").child("extensions").text("world").strip()
+def linked_world_names(persona: Persona) -> set[str]:
+    """Return the names of the worlds that SillyTavern (one) or the original Lethe links with the character, in lower case."""
+    extensions = FieldReader(persona.original).child(CARD).child("data").child("extensions")
+    found = [extensions.text("world"), *extensions.child("lethe").texts("Worlds", "\0")]
+    return {name.strip().casefold() for name in found if name.strip()}
 
 
 def write_card(persona: Persona, book: JsonObject | None, spec: tuple[str, str] = V3) -> JsonObject:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from pydantic import JsonValue
 
+from lethe_app.domain.import_notes import ImportNotes
 from lethe_app.interchange.field_reader import FieldReader
 from lethe_app.interchange.json_text import JsonObject
 
@@ -96,7 +98,27 @@ def from_old_lethe(values: Mapping[str, JsonValue]) -> JsonObject:
         "system_prompt": reader.text("SystemPrompt"),
     }
     used = {"Name", "Bio", "Scenario", "FirstMessage", "ExampleDialogs", "SystemPrompt"}
-    return _with_rest(data, values, used, "lethe")
+    return _with_rest(data, values, used | OLD_LETHE_SETTINGS.keys(), "lethe")
+
+
+OLD_LETHE_SETTINGS: Mapping[str, tuple[str, Callable[[FieldReader, str], object]]] = {
+    "IsUser": ("is_user", FieldReader.flag),
+    "MiniBio": ("mini_bio", FieldReader.text),
+    "SenseOfTime": ("sense_of_time", FieldReader.flag),
+    "DatesInSessionSummaries": ("dates_in_session_summaries", partial(FieldReader.flag, default=True)),
+    "DisableBotGuidance": ("disable_bot_guidance", FieldReader.flag),
+    "SelfEditField": ("self_edit_field", FieldReader.text),
+    "SelfEditTokens": ("self_edit_tokens", partial(FieldReader.number, default=0, low=0, high=4000)),
+    "TTSVoice": ("tts_voice", FieldReader.text),
+    "CanInitiateChat": ("can_initiate_chat", FieldReader.flag),
+}
+"""Our field and how it is read, by the field of a persona of the original Lethe that no card has."""
+
+
+def read_old_lethe_settings(values: Mapping[str, JsonValue], notes: ImportNotes) -> dict[str, object]:
+    """Return the fields of a persona of the original Lethe that no card has."""
+    reader = FieldReader(values, notes)
+    return {ours: read(reader, theirs) for theirs, (ours, read) in OLD_LETHE_SETTINGS.items() if values.get(theirs) is not None}
 
 
 def from_backyard(character: Mapping[str, JsonValue], scenarios: Sequence[Mapping[str, JsonValue]]) -> JsonObject:

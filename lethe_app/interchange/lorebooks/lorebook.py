@@ -52,6 +52,8 @@ ENTRY_SETTINGS: GlobalSettings = {
 }
 """Field of a book or of an entry by SillyTavern's global setting for it, with the value that it ships with."""
 NO_SETTINGS: JsonObject = {}
+FILE_NAME = "UniqueName"
+"""Field of the original Lethe with the name of the file, by which personas name their worlds."""
 ENTRY_LISTS = {
     LorebookFormat.RISUAI: ("data",),
     LorebookFormat.KOBOLD: ("worldinfo",),
@@ -122,6 +124,8 @@ def read_book(
     settings: JsonObject = NO_SETTINGS,
 ) -> World:
     """Return a lorebook of a known format as a world; entries that are no objects are left out with a note."""
+    if kind is LorebookFormat.LETHE:
+        book = {FILE_NAME: name, **book}
     settings = settings if kind in SILLY_TAVERN_FORMATS else NO_SETTINGS
     book = {**book, **_find_missing(book, _list_changed(settings, BOOK_SETTINGS))}
     reader = FieldReader(book, notes, location)
@@ -129,6 +133,12 @@ def read_book(
     entries = _read_entries(reader.items(entries_field), kind, notes, reader.location_of(entries_field), settings)
     world = _read_settings(book, kind, notes, location, name)
     return world.model_copy(update={"entries": entries, "original": _keep_settings(book, entries_field, kind, world)})
+
+
+def names_of(world: World) -> set[str]:
+    """Return the names by which imported characters may refer to a world, in lower case."""
+    file_name = FieldReader(world.original).child(LorebookFormat.LETHE.value).text(FILE_NAME)
+    return {name.casefold() for name in (world.name, file_name) if name}
 
 
 def _keep_settings(book: Mapping[str, JsonValue], entries_field: str, kind: LorebookFormat, world: World) -> JsonObject:

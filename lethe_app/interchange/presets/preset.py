@@ -12,10 +12,11 @@ from lethe_app.domain.import_notes import ImportNotes, NoteKind
 from lethe_app.domain.presets import InstructPreset, SamplerPreset, SystemPreset
 from lethe_app.interchange.field_reader import FieldReader
 from lethe_app.interchange.json_text import JsonObject
-from lethe_app.interchange.originals import keep_original, restore_original
+from lethe_app.interchange.originals import keep_original, restore_original, without_secrets
 from lethe_app.interchange.presets.context import read_context, read_system_prompt, write_system_prompt
 from lethe_app.interchange.presets.instruct import read_instruct, write_instruct
-from lethe_app.interchange.presets.samplers import is_sampler_preset, read_sampler, write_sampler
+from lethe_app.interchange.presets.old_lethe import is_old_lethe, read_old_lethe
+from lethe_app.interchange.presets.samplers import CHAT_COMPLETION_MARKS, is_sampler_preset, read_sampler, write_sampler
 
 Preset = InstructPreset | SamplerPreset | SystemPreset
 Reader = Callable[[Mapping[str, JsonValue], str, ImportNotes], Preset]
@@ -30,7 +31,7 @@ MASTER_PARTS = ("instruct", "context", "sysprompt", "preset", "reasoning")
 
 def is_preset(values: JsonValue) -> bool:
     """Return whether a JSON value is a preset that `read_presets` knows, even if it has no counterpart here."""
-    return isinstance(values, dict) and (_find_own_kind(values) is not None or _find_kind(values) != "")
+    return isinstance(values, dict) and (_find_own_kind(values) is not None or is_old_lethe(values) or _find_kind(values) != "")
 
 
 def read_presets(values: Mapping[str, JsonValue], name: str, notes: ImportNotes) -> list[Preset]:
@@ -41,7 +42,10 @@ def read_presets(values: Mapping[str, JsonValue], name: str, notes: ImportNotes)
 def _read(values: Mapping[str, JsonValue], name: str, notes: ImportNotes) -> Iterator[Preset]:
     own = _find_own_kind(values)
     if own is not None:
-        yield own.model_validate(values)
+        yield own.model_validate(without_secrets(values))
+        return
+    if is_old_lethe(values):
+        yield read_old_lethe(values, name, notes)
         return
     match _find_kind(values):
         case "master":
@@ -52,7 +56,7 @@ def _read(values: Mapping[str, JsonValue], name: str, notes: ImportNotes) -> Ite
         case type() as kind:
             yield _read_and_keep(kind, values, name, notes)
         case "context":
-            yield read_context(values, name, notes).model_copy(update={"original": dict(values)})
+            yield read_context(values, name, notes).model_copy(update={"original": without_secrets(values)})
         case kind:
             notes.add(NoteKind.UNSUPPORTED, kind)
 
@@ -61,6 +65,8 @@ def _read_and_keep(kind: type[Preset], values: Mapping[str, JsonValue], name: st
     """Return a preset, with what it cannot express as its `original`."""
     read, write = CONVERTERS[kind]
     preset = read(values, name, notes)
+    for field in sorted(values.keys() - without_secrets(values).keys()):
+        notes.add(NoteKind.UNSUPPORTED, field)
     kept = keep_original(values, write(preset), lambda changed: read(changed, preset.name, ImportNotes()), preset)
     return preset.model_copy(update={"original": kept})
 
@@ -89,7 +95,7 @@ def _find_kind(values: Mapping[str, JsonValue]) -> type[Preset] | str:
     if "story_string" in values:
         return "context"
     if is_sampler_preset(values):
-        return SamplerPreset
+        return SamplerPreset if CHAT_COMPLETION_MARKS.isdisjoint(values) else "chat completion preset"
     if "content" in values and "name" in values and len(values) <= 4:
         return SystemPreset
     return "reasoning" if "prefix" in values and "suffix" in values and "separator" in values else ""

@@ -49,9 +49,46 @@ WITHOUT_EFFECT: Mapping[str, tuple[float, ...]] = {
     "smoothing_factor": (0.0,),
     "guidance_scale": (1.0,),
     "rep_pen_decay": (0.0,),
+    "rep_pen_slope": (0.0, 1.0),
+    "repetition_penalty_slope": (0.0, 1.0),
+    "encoder_rep_pen": (1.0,),
+    "encoder_repetition_penalty": (1.0,),
+    "penalty_alpha": (0.0,),
+    "length_penalty": (1.0,),
+    "num_beams": (1.0,),
+    "skew": (0.0,),
+    "smoothing_curve": (1.0,),
+    "tail_free_sampling": (1.0,),
+    "cfg_scale": (1.0,),
+    "repetition_penalty_frequency": (0.0,),
+    "repetition_penalty_presence": (0.0,),
 }
 """Samplers that the engine does not have, with the values that switch them off."""
-ALIASES = {"temperature": "temp", "typical": "typical_p", "nsigma": "top_n_sigma", "repetition_penalty": "rep_pen"}
+FILLED_WITHOUT_EFFECT = (
+    *("banned_tokens", "global_banned_tokens", "logit_bias", "grammar_string", "grammar", "json_schema", "negative_prompt"),
+    *("ban_eos_token", "ignore_eos_token", "bypass_eos"),
+)
+"""Texts, lists and flags that have no counterpart."""
+ALIASES = {
+    "temperature": "temp",
+    "typical": "typical_p",
+    "nsigma": "top_n_sigma",
+    "repetition_penalty": "rep_pen",
+    "repetition_penalty_range": "rep_pen_range",
+    "frequency_penalty": "freq_pen",
+    "presence_penalty": "presence_pen",
+    "mirostat": "mirostat_mode",
+    "mirostat_lr": "mirostat_eta",
+    "sampler_seed": "seed",
+    "UniqueName": "name",
+}
+"""Fields of SillyTavern by the names that other programs have for them, the original Lethe among them."""
+CHAT_COMPLETION_MARKS = frozenset(
+    {"prompts", "prompt_order", "chat_completion_source", "openai_model", "openai_max_context", "openai_max_tokens"}
+    | {"claude_model", "reverse_proxy", "proxy_password", "temp_openai", "top_p_openai", "stream_openai", "main_prompt"}
+    | {"nsfw_prompt", "jailbreak_prompt", "impersonation_prompt", "new_chat_prompt", "assistant_prefill"}
+)
+"""Fields that only presets for services on the internet have, one of which is enough; they are about prompts, not samplers."""
 
 
 def is_sampler_preset(values: Mapping[str, JsonValue]) -> bool:
@@ -67,11 +104,17 @@ def read_sampler(values: Mapping[str, JsonValue], name: str, notes: ImportNotes)
         value = FieldReader(values).optional_decimal(field, -1e9, 1e9)
         if value is not None and value not in off:
             notes.add(NoteKind.NO_EFFECT, field)
+    for field in FILLED_WITHOUT_EFFECT:
+        filled = values.get(field)
+        if filled.strip() if isinstance(filled, str) else filled:
+            notes.add(NoteKind.NO_EFFECT, field)
     numbers: dict[str, float] = {ours: fields.decimal(*spec) for ours, spec in FIELDS.items()}
     numbers |= {ours: fields.number(*spec) for ours, spec in WHOLE_FIELDS.items()}
     if fields.flag("dynatemp"):
         low, high = fields.decimal("min_temp", 0.0, 0.0, 10.0), fields.decimal("max_temp", 2.0, 0.0, 10.0)
         numbers |= {"temperature": min(5.0, (low + high) / 2), "dynatemp_range": min(5.0, max(0.0, (high - low) / 2))}
+    elif "dynatemp_range" in values:
+        numbers["dynatemp_range"] = fields.decimal("dynatemp_range", 0.0, 0.0, 5.0)
     changes: dict[str, object] = {**numbers}
     if breakers := _read_breakers(values, notes):
         changes["dry_breakers"] = breakers

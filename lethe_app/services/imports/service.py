@@ -17,8 +17,9 @@ from lethe_app.domain.presets import InstructPreset, SamplerPreset, SystemPreset
 from lethe_app.domain.worldinfo import World
 from lethe_app.errors import FileError, LetheError
 from lethe_app.interchange.cards.card import ImportedCard
-from lethe_app.interchange.cards.card_fields import linked_world_name
+from lethe_app.interchange.cards.card_fields import linked_world_names
 from lethe_app.interchange.images import find_problem, find_suffix
+from lethe_app.interchange.lorebooks.lorebook import names_of
 from lethe_app.interchange.memories import ImportedMemories
 from lethe_app.interchange.transcripts.conversations import Speakers, build_conversations
 from lethe_app.interchange.transcripts.transcript import ChatTranscript
@@ -48,7 +49,7 @@ EARLIER = "imports"
 MAX_MEMBERS = 50
 """Members of a group that become personas; in a damaged file every message may have a name of its own."""
 BOOK, LINKED = "book", "linked"
-"""Names by which an imported persona refers to its own book, and to the one it names, within a bundle."""
+"""Names by which an imported persona refers to its own book, and to those it names, within a bundle."""
 
 
 class ImportService:
@@ -164,19 +165,15 @@ class ImportService:
     async def _import_card(self, item: ImportItem, card: ImportedCard, result: ImportResult) -> str:
         if item.action is ItemAction.UPDATE and item.earlier:
             return await run_to_completion(self._update_persona(item.earlier, card, result))
-        linked = await self._find_linked_world(card.persona)
-        worlds = {LINKED: linked} if linked is not None else {}
+        names = linked_world_names(card.persona)
+        found = [world for world in (await self._library.worlds()).values() if names & names_of(world)]
+        linked = {world.name.casefold(): world for world in reversed(found)}  # of two with one name the first counts
+        worlds = {f"{LINKED} {name}": world for name, world in linked.items()}
         # SillyTavern writes the linked book into the card as well, under the same name.
-        if card.world is not None and (linked is None or linked.name.casefold() != card.world.name.casefold()):
+        if card.world is not None and card.world.name.casefold() not in linked:
             worlds[BOOK] = card.world
         persona = card.persona.model_copy(update={"worlds": [*worlds]})
         return await self._store_persona(replace(card, persona=persona), result, worlds)
-
-    async def _find_linked_world(self, persona: Persona) -> World | None:
-        """Return the world that a card of SillyTavern names as its character's, if there is one of that name."""
-        name = linked_world_name(persona)
-        worlds = (await self._library.worlds()).values()
-        return next((world for world in worlds if name and world.name.casefold() == name.casefold()), None)
 
     async def _store_persona(
         self,

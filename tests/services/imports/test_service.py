@@ -586,3 +586,32 @@ async def test_the_global_settings_beside_a_world_or_a_card_hold_for_both(servic
     found = {world.name: world for world in (await services.library.worlds()).values()}
     for name in ("Clinic", "Ana's"):
         assert (found[name].recursive, found[name].entries[0].whole_word) == (False, False)
+
+
+async def test_a_folder_of_the_original_lethe_moves_in(services: AppServices, tmp_path: Path):
+    data = tmp_path / "data"
+    settings = {"SenseOfTime": True, "SelfEditField": "I miss her.", "SelfEditTokens": 200, "TTSVoice": "Ann", "Icon": "a.png"}
+    ada = {"Name": "Ada", "Bio": "Keeps the light.", "IsUser": False, "CanInitiateChat": True, "Worlds": ["Places"], **settings}
+    entry = {"Name": "Pier", "KeyWordsMain": ["pier"], "KeyWordsSecondary": [], "Content": "It is long.", "WordLink": "Or"}
+    for name, values in {
+        "chars/Ada.json": ada,
+        "chars/Kit.json": {"Name": "Kit", "Bio": "", "IsUser": True, "Notes": "N/A"},
+        "worlds/Places.json": {"Name": "All Places", "Description": "", "ScanDepth": 2, "Entries": [entry]},
+        "instruct/Marks.json": {"UserStart": "[Q]", "BotStart": "[A]", "BotEnd": "[/A]"},
+        "sysprompts/Short.json": {"Prompt": "Be {{char}}.", "ScenarioTitle": "# Scene"},
+    }.items():
+        (data / name).parent.mkdir(parents=True, exist_ok=True)
+        (data / name).write_bytes(as_bytes(values))
+
+    plan = await services.imports.read_plan([data])
+    await services.imports.run(plan)
+
+    assert (plan.errors, plan.ignored) == ([], {})
+    persona = next(one for one in await services.library.personas() if one.name == "Ada")
+    world = next(one for one in (await services.library.worlds()).values() if one.name == "All Places")
+    assert persona.worlds == [world.unique_name]
+    assert (persona.sense_of_time, persona.self_edit_field, persona.self_edit_tokens) == (True, "I miss her.", 200)
+    assert (persona.tts_voice, persona.can_initiate_chat) == ("Ann", True)
+    assert [one.name for one in await services.library.user_personas() if one.is_user and one.name == "Kit"] == ["Kit"]
+    assert "Marks" in [one.name for one in (await services.library.instruct_presets()).values()]
+    assert "Short" in [one.name for one in (await services.library.system_presets()).values()]
