@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from lethe_app.cli.chat import build_progress_printer, choose_persona, choose_world, print_json
 from lethe_app.domain.bundle import CARD_SUFFIXES, BundleScope
 from lethe_app.services.imports.plan import (
+    PRESET_NAMES,
     ImportItem,
     ImportPlan,
     ImportResult,
@@ -19,6 +20,7 @@ from lethe_app.services.imports.plan import (
     ItemKind,
     describe_ignored,
     describe_note,
+    describe_place,
 )
 
 if TYPE_CHECKING:
@@ -116,7 +118,8 @@ async def import_files(services: AppServices, paths: list[Path], options: argpar
 
 def _print_report(plan: ImportPlan, result: ImportResult, *, is_preview: bool) -> None:
     for item in plan.items:
-        print(f"{NAMES[item.kind][0]} {item.name}: {_describe_outcome(item, result, is_preview=is_preview)} ({item.file.name})")
+        outcome = _describe_outcome(item, result, is_preview=is_preview)
+        print(f"{NAMES[item.kind][0]} {item.name}: {outcome} ({describe_place(item)})")
         for note in item.notes:
             print(f"    {describe_note(note)}.")
     for error in (*plan.errors, *result.errors):
@@ -145,6 +148,7 @@ def _as_json(plan: ImportPlan, result: ImportResult) -> dict[str, object]:
             "name": item.name,
             "file": str(item.file),
             "action": item.action.value,
+            "preset": PRESET_NAMES[item.preset] if item.preset is not None else None,
             "notes": [describe_note(note) for note in item.notes],
         }
         for item in plan.items

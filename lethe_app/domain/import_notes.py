@@ -41,6 +41,8 @@ class NoteKind(StrEnum):
     """A decorator of an entry is not known (`name`)."""
     HIDDEN_LINES = "hidden_lines"
     """Messages that were hidden from the model were left out, and are kept for export (`count`)."""
+    NO_ENTRIES = "no_entries"
+    """A world has no entries that could be read."""
     MANY_NOTES = "many_notes"
     """Further notes were left out (`count`)."""
 

@@ -322,3 +322,31 @@ def test_the_settings_of_one_program_mean_nothing_to_another(kind: str):
     )
 
     assert (world.entries[0].whole_word, world.entries[0].case_sensitive, world.recursive) == (False, False, False)
+
+
+FOREIGN = {"id": 1, "title": "The lamp", "body": "It burns oil.", "tags": ["lamp"]}
+
+
+@pytest.mark.parametrize("entries", [[FOREIGN], {"0": FOREIGN, "1": FOREIGN}])
+def test_a_book_of_unknown_entries_is_no_world(entries: object):
+    with pytest.raises(FileError):
+        read({"name": "B", "entries": entries})
+
+
+@pytest.mark.parametrize("kind", ["keys", "key"])
+def test_an_unknown_entry_among_known_ones_is_named_and_left_out(kind: str):
+    notes = ImportNotes()
+
+    world = read({"entries": [FOREIGN, {kind: ["lamp"], "content": "Oil."}]}, notes)
+
+    assert [entry.content for entry in world.entries] == ["Oil."]
+    assert [(note.kind, note.location) for note in notes.notes] == [(NoteKind.SKIPPED, "entries[0]")]
+
+
+def test_a_book_of_a_card_with_unknown_entries_gives_no_empty_ones():
+    card = {"spec": "chara_card_v2", "data": {"name": "Ana", "character_book": {"entries": [FOREIGN, FOREIGN]}}}
+
+    (found,) = read_external_file(json.dumps(card).encode(), "Ana.json").cards
+
+    assert found.world is None
+    assert {note.location for note in found.notes} == {"data.character_book.entries[0]", "data.character_book.entries[1]"}

@@ -114,6 +114,7 @@ def build_card(
     if book.get("entries"):
         name = FieldReader(book).text("name").strip() or f"{persona.name}’s lorebook"
         world = read_book(book, LorebookFormat.CHARACTER_BOOK, name, notes, "data.character_book", settings)
+        world = world if world.entries else None
     for number, asset in enumerate(FieldReader(values).child("data").items("assets")):
         uri = FieldReader(asset).text("uri")
         if uri.startswith(("http://", "https://")):

@@ -51,6 +51,8 @@ ENTRY_SETTINGS: GlobalSettings = {
     "world_info_use_group_scoring": ("useGroupScoring", False),
 }
 """Field of a book or of an entry by SillyTavern's global setting for it, with the value that it ships with."""
+ENTRY_MARKS = frozenset({"key", "keys", "content", "comment"})
+"""Fields of which an entry of SillyTavern or of a card has at least one; without, it is an entry of an unknown format."""
 NO_SETTINGS: JsonObject = {}
 FILE_NAME = "UniqueName"
 """Field of the original Lethe with the name of the file, by which personas name their worlds."""
@@ -93,11 +95,14 @@ def _find_format_of_entries(entries: JsonValue) -> LorebookFormat | None:
     found = list(entries.values()) if isinstance(entries, dict) else entries if isinstance(entries, list) else None
     if found is None:
         return None
-    first: JsonObject = next((one for one in found if isinstance(one, dict)), {})
+    objects = [one for one in found if isinstance(one, dict)]
+    first: JsonObject = next(iter(objects), {})
     if "keywords_main" in first:
         return None  # a world of our own
     if "keywords" in first and "entry" in first:
         return LorebookFormat.AGNAI
+    if objects and all(map(ENTRY_MARKS.isdisjoint, objects)):
+        return None
     return LorebookFormat.CHARACTER_BOOK if "keys" in first or "insertion_order" in first else LorebookFormat.WORLD_INFO
 
 
@@ -171,7 +176,7 @@ def _read_entries(
     entries = []
     for number, values in enumerate(found[:MAX_ENTRIES]):
         place = f"{location}[{number}]"
-        if not isinstance(values, dict):
+        if not isinstance(values, dict) or (kind in SILLY_TAVERN_FORMATS and ENTRY_MARKS.isdisjoint(values)):
             notes.add(NoteKind.SKIPPED, place)
             continue
         fields = to_world_info(values, number) if kind is LorebookFormat.CHARACTER_BOOK else to_fields(values)

@@ -52,10 +52,8 @@ def _read_instruct(fields: FieldReader, name: str, notes: ImportNotes) -> Instru
         if fields.text(field) if not field.startswith(("Force", "No")) else fields.flag(field):
             notes.add(NoteKind.UNSUPPORTED, field)
     note = fields.text("SystemStart"), fields.text("SystemEnd") + newline
-    head = (
-        fields.text("SysPromptStart") or note[0],
-        (fields.text("SysPromptEnd") + newline if fields.text("SysPromptEnd") else note[1]),
-    )
+    own_head = fields.text("SysPromptStart"), fields.text("SysPromptEnd") + newline
+    head = own_head if own_head != ("", newline) else note
     start, thought = fields.text("BotStart"), fields.text("ThinkingStart")
     past, is_begun = fields.text("BotStartOverride") or start, fields.flag("PrefillThinking")
     opening = start + (thought + fields.text("ThinkingForcedThought") if is_begun else "")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 from enum import StrEnum
@@ -56,6 +56,12 @@ def _files_below(folder: Path) -> Iterator[Path]:
                 yield Path(root) / name
 
 
+Preset = InstructPreset | SamplerPreset | SystemPreset
+PRESET_NAMES: dict[type[Preset], str] = {
+    InstructPreset: "Instruct format",
+    SamplerPreset: "Sampler preset",
+    SystemPreset: "System prompt",
+}
 TEMPLATES = {
     NoteKind.WRONG_TYPE: "{field} contained no valid value and was left out",
     NoteKind.CONVERTED: "{field} was converted to text",
@@ -71,6 +77,7 @@ TEMPLATES = {
     NoteKind.REMOTE_ASSET: "{field} lies on {host} and was not downloaded",
     NoteKind.UNKNOWN_DECORATOR: "The decorator {name} is not known, or not with its value, and is kept without effect",
     NoteKind.HIDDEN_LINES: "Messages hidden from the model are left out, and kept for export: {count}",
+    NoteKind.NO_ENTRIES: "The world has no entries",
     NoteKind.MANY_NOTES: "{count} further notes were left out",
 }
 
@@ -89,9 +96,6 @@ def describe_ignored(ignored: Mapping[str, int]) -> str:
     """Return files that cannot be imported in English, by what they are."""
     kinds = sorted(ignored.items(), key=lambda pair: not pair[0])
     return ", ".join(f"{count} {kind or 'other file'}{'' if count == 1 else 's'}" for kind, count in kinds)
-
-
-Preset = InstructPreset | SamplerPreset | SystemPreset
 
 
 class ItemKind(StrEnum):
@@ -157,6 +161,15 @@ class ImportItem:
     excerpts: Sequence[Excerpt] = ()
     greetings: int = 0
     """Number of greetings of a persona."""
+    preset: type[Preset] | None = None
+    """What kind of preset it is."""
+
+
+def describe_place(item: ImportItem, translate: Callable[[str], str] = str) -> str:
+    """Return the file of an item; of a preset its kind and folder too, since many have one name."""
+    if item.preset is None:
+        return item.file.name
+    return f"{translate(PRESET_NAMES[item.preset])} · {item.file.parent.name}/{item.file.name}"
 
 
 @dataclass(frozen=True)

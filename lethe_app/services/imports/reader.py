@@ -27,6 +27,7 @@ from lethe_app.services.imports.plan import Excerpt, ExcerptKind, ImportItem, Im
 from lethe_app.services.scheduling.offload import ProgressCallback
 
 Content = ImportedCard | World | ImportedMemories | ChatTranscript | InstructPreset | SamplerPreset | SystemPreset
+PRESETS = (InstructPreset, SamplerPreset, SystemPreset)
 KIND_ORDER = tuple(ItemKind)
 TIME_AS_NAME = re.compile(r"\d{8}-\d\d-\d\d-\d\d")
 """File name of a chat of text-generation-webui."""
@@ -122,14 +123,16 @@ def _items(found: ExternalContent, file: Path, digest: str, changed: datetime) -
         excerpts = tuple(_list_excerpts(content)) if content is not None else ()
         greetings = len(content.persona.first_messages) if isinstance(content, ImportedCard) else 0
         key = f"{kind} {digest} {number}"
-        return ImportItem(kind, key, file, name, changed, notes, size, excerpts=excerpts, greetings=greetings)
+        preset = type(content) if isinstance(content, PRESETS) else None
+        return ImportItem(kind, key, file, name, changed, notes, size, excerpts=excerpts, greetings=greetings, preset=preset)
 
     for number, card in enumerate(found.cards):
         notes = [*card.notes, *_decorator_notes(card.world)]
         size = len(card.world.entries) if card.world is not None else 0
         yield describe(ItemKind.PERSONA, number, card.persona.name, notes, size, card), card
     for number, world in enumerate(found.worlds):
-        notes = [*found.notes, *_decorator_notes(world)]
+        empty = [] if world.entries else [ImportNote(NoteKind.NO_ENTRIES)]
+        notes = [*found.notes, *empty, *_decorator_notes(world)]
         yield describe(ItemKind.WORLD, number, world.name, notes, len(world.entries), world), world
     if found.memories is not None and found.memories.memories:
         name, size = found.memories.persona_name, len(found.memories.memories)
@@ -143,7 +146,7 @@ def _items(found: ExternalContent, file: Path, digest: str, changed: datetime) -
             size = len(transcript.messages)
             yield describe(ItemKind.CONVERSATION, number, name, found.notes, size, transcript), transcript
     for number, preset in enumerate(found.presets):
-        yield describe(ItemKind.PRESET, number, preset.name, found.notes if number == 0 else ()), preset
+        yield describe(ItemKind.PRESET, number, preset.name, found.notes if number == 0 else (), content=preset), preset
 
 
 def _list_excerpts(content: Content) -> Iterator[Excerpt]:

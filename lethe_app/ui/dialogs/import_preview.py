@@ -8,7 +8,16 @@ from PySide6.QtCore import QCoreApplication, Qt, Signal
 from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QLabel, QWidget
 
 from lethe_app.domain.import_notes import ImportNote
-from lethe_app.services.imports.plan import TEMPLATES, ExcerptKind, ImportItem, ImportPlan, ItemAction, ItemKind, fill_note
+from lethe_app.services.imports.plan import (
+    TEMPLATES,
+    ExcerptKind,
+    ImportItem,
+    ImportPlan,
+    ItemAction,
+    ItemKind,
+    describe_place,
+    fill_note,
+)
 from lethe_app.ui.core.formatting import format_count, format_message_count, join_with_and, shorten_text
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3
 from lethe_app.ui.dialogs.dialogs import QuestionDialog
@@ -157,7 +166,9 @@ class ImportItemRow(QWidget):
         earlier = self.tr("imported before") if item.earlier else ""
         count, tr = item.greetings, self.tr
         greetings = format_count(count, tr("{n} greeting"), tr("{n} greetings")) if count else ""
-        lines = [" · ".join(filter(None, (item.file.name, greetings, describe_size(item), earlier)))]
+        lines = [
+            " · ".join(filter(None, (describe_place(item, translate_preset_kind), greetings, describe_size(item), earlier)))
+        ]
         if item.kind is ItemKind.CONVERSATION:
             lines.append(self.tr("Becomes a conversation with {name}").format(name=shorten_text(item.name, 60)))
         lines += [translate_note(note) for note in item.notes[:MAX_NOTES]]
@@ -170,6 +181,11 @@ class ImportItemRow(QWidget):
         if self.action_box is not None:
             self.action_box.setEnabled(self.box.isChecked())
         self.action_changed.emit()
+
+
+def translate_preset_kind(name: str) -> str:
+    """Return the name of a kind of presets in the user's language."""
+    return QCoreApplication.translate("PresetKind", name)
 
 
 def excerpt_title(kind: ExcerptKind) -> str:

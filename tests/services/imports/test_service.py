@@ -17,7 +17,15 @@ from lethe_app.domain.chat import ChatSession, Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.import_notes import ImportNote, NoteKind
 from lethe_app.interchange.cards import png
-from lethe_app.services.imports.plan import TEMPLATES, ImportItem, ImportResult, ItemAction, ItemKind, describe_note
+from lethe_app.services.imports.plan import (
+    TEMPLATES,
+    ImportItem,
+    ImportResult,
+    ItemAction,
+    ItemKind,
+    describe_note,
+    describe_place,
+)
 from tests.interchange.external_files import as_bytes, book_entry, chat_file, lost, picture, v2_card, v3_card, world_info
 from tests.interchange.packed import archive
 from tests.services.past_sessions import hold
@@ -615,3 +623,24 @@ async def test_a_folder_of_the_original_lethe_moves_in(services: AppServices, tm
     assert [one.name for one in await services.library.user_personas() if one.is_user and one.name == "Kit"] == ["Kit"]
     assert "Marks" in [one.name for one in (await services.library.instruct_presets()).values()]
     assert "Short" in [one.name for one in (await services.library.system_presets()).values()]
+
+
+async def test_the_preview_says_what_a_preset_is_and_that_a_world_is_empty(services: AppServices, tmp_path: Path):
+    data = tmp_path / "data"
+    for name, values in {
+        "instruct/Same.json": {"name": "Same", "input_sequence": "[Q]", "output_sequence": "[A]"},
+        "sysprompt/Same.json": {"name": "Same", "content": "Tell."},
+        "TextGen Settings/Same.json": {"temp": 1, "top_p": 1, "top_k": 0},
+        "worlds/Nothing.json": {"entries": {}},
+    }.items():
+        (data / name).parent.mkdir(parents=True, exist_ok=True)
+        (data / name).write_bytes(as_bytes(values))
+
+    items = (await services.imports.read_plan([data])).items
+
+    assert {describe_place(item) for item in items if item.kind is ItemKind.PRESET} == {
+        "Instruct format · instruct/Same.json",
+        "System prompt · sysprompt/Same.json",
+        "Sampler preset · TextGen Settings/Same.json",
+    }
+    assert [note.kind for item in items if item.kind is ItemKind.WORLD for note in item.notes] == [NoteKind.NO_ENTRIES]
