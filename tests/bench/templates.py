@@ -221,7 +221,7 @@ async def differences_of(values: Mapping[str, Any]) -> list[str]:
     fresh = preset.model_copy(update={"original": {}})  # written from our fields alone
     (again,) = read_presets(write_preset(fresh), "x", ImportNotes())
     assert isinstance(again, InstructPreset)
-    is_plain = not preset.thinking_start
+    is_plain = not InstructRenderer(preset).thinking_start
     for kind, read, thinking in (("", preset, True), ("without thinking: ", preset, False), ("again: ", again, True)):
         if not thinking and not is_plain:
             continue  # a thought that is not wanted is not begun

@@ -10,7 +10,6 @@ from lethe_app.domain.import_notes import ImportNotes, NoteKind
 from lethe_app.domain.presets import InstructPreset
 from lethe_app.interchange.field_reader import FieldReader
 from lethe_app.interchange.json_text import JsonObject
-from lethe_app.prompt.format.thinking import find_markers, opens_thought
 
 FIELDS = {
     "first_user_start": "first_input_sequence",
@@ -44,7 +43,6 @@ def read_instruct(values: Mapping[str, JsonValue], name: str, notes: ImportNotes
     bot_start = prefix("output_sequence")
     has_lines = all(end.endswith("\n") for end in (ends["input"], note_end, bot_end, system_end))
     reply = _read_reply_start(fields, newline, has_names=has_names)
-    markers = find_markers(reply) if opens_thought(reply) else None
     stops = [line for line in fields.text("stop_sequence").split("\n") if line.strip()]
     if fields.flag("sequences_as_stop_strings", default=True):
         stops += [text.strip() for field in ("input_sequence", "system_sequence") if (text := fields.text(field)).strip()]
@@ -64,8 +62,6 @@ def read_instruct(values: Mapping[str, JsonValue], name: str, notes: ImportNotes
         stop_strings=list(dict.fromkeys(stops)),
         system_role=fields.flag("system_role", default=True),
         add_names=has_names,
-        thinking_start=markers.start if markers else "",
-        thinking_end=markers.end if markers else "",
         **{ours: prefix(theirs) for ours, theirs in FIELDS.items()},
     )
 

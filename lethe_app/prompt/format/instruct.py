@@ -17,7 +17,7 @@ from lethe_app.paths import shipped_root
 from lethe_app.prompt.format.chat_template import ChatTemplate
 from lethe_app.prompt.format.constraints import FormatConstraints, adapt_turns
 from lethe_app.prompt.format.renderer import Renderer
-from lethe_app.prompt.format.thinking import ThinkingMarkers
+from lethe_app.prompt.format.thinking import ThinkingMarkers, find_markers, opens_thought
 from lethe_app.prompt.macros import MacroContext, expand
 
 FALLBACK_PRESET = "ChatML"
@@ -44,12 +44,15 @@ class InstructRenderer:
     ) -> None:
         """Adapt the preset to a model. `bos` and `adds_bos` are the model's: BOS is left out if the tokenizer adds it.
 
-        `thinking` overrides the thinking markers; a preset without thinking still opens none.
+        `thinking` overrides the thinking markers; a preset without thinking still opens none. With thinking off, no
+        reply begins with a prefix that opens a thought.
         """
+        opens = opens_thought(preset.reply_start)
+        markers = thinking or (find_markers(preset.reply_start) if opens and not preset.thinking_start else None)
         adapted = preset
-        if thinking is not None:
-            adapted = preset.model_copy(update={"thinking_start": thinking.start, "thinking_end": thinking.end})
-        used = adapted if preset.thinking_start else preset
+        if markers is not None:
+            adapted = preset.model_copy(update={"thinking_start": markers.start, "thinking_end": markers.end})
+        used = adapted if preset.thinking_start or opens else preset
         self._for_names = partial(InstructRenderer, preset, bos=bos, adds_bos=adds_bos, thinking=thinking)
         self._bos = "" if adds_bos and preset.bos == bos else preset.bos
         # Presets have a single flag: a format without a system role counts as strict in every respect.
@@ -59,8 +62,8 @@ class InstructRenderer:
             mid_system=lenient,
             assistant_first=lenient,
             consecutive=lenient,
-            system_start=preset.system_start,
-            system_end=preset.system_end,
+            system_start=_expand(preset.system_start, names),
+            system_end=_expand(preset.system_end, names),
         )
         self.thinking_start = adapted.thinking_start
         self.thinking_end = adapted.thinking_end
