@@ -49,6 +49,7 @@ async def build(
     from lethe_app.composition.app_services import AppServices
     from lethe_app.heap import forget_source_lines
     from lethe_app.services.maintenance.backups import finish_restore
+    from lethe_app.services.maintenance.integrity import check_repair_request
     from lethe_app.services.maintenance.start import describe_unusable_settings, tidy_home
     from lethe_app.services.preferences import Preferences
     from lethe_app.storage.database import Database
@@ -59,6 +60,7 @@ async def build(
     forget_source_lines()
     create_files_privately()
     notices = await finish_restore(paths)
+    check_repair_request(paths)
     settings_file = SettingsFile(paths.settings, paths.trash)
     settings = settings_file.load()
     database = await Database.open(paths.database)

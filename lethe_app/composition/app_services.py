@@ -17,6 +17,7 @@ from lethe_app.services.speech.session_speech import SessionSpeech
 from lethe_app.storage.database import Database
 
 INDEX_AFTER, ARCHIVE_AFTER, AWAY_AFTER, PURGE_AFTER, REMIND_AFTER, TIMEOUT_AFTER = 2.0, 20.0, 10.0, 60.0, 5.0, 8.0
+CHECK_AFTER = 12.0
 """Delays of the background services after the start in seconds, so that they do not slow down the start and the first reply."""
 BUILT_WHEN_USED = {"imports", "card_export"}
 """Services that read formats of other programs; loading them takes a tenth of a second, and they are rarely needed."""
@@ -71,6 +72,7 @@ class AppServices(BackgroundServices):
         self.reminders.background.start(REMIND_AFTER)
         self.notebook_writer.background.start(ARCHIVE_AFTER)
         self.notebook_selector.background.start(INDEX_AFTER)
+        self.integrity.background.start(CHECK_AFTER)
 
     async def close(self) -> None:
         """Close all services in order: background work first, then the model processes, and the database last."""
@@ -80,6 +82,7 @@ class AppServices(BackgroundServices):
     def _close_functions(self) -> tuple[Callable[[], Awaitable[None]], ...]:
         """Return the functions that close services, each before those of the services it uses."""
         return (
+            self.integrity.background.close,
             self.enrichment.background.close,
             self.dictation.close,
             self.working_memory.background.close,

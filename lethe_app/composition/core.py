@@ -37,6 +37,7 @@ from lethe_app.services.indexing.worlds import WorldPassages
 from lethe_app.services.library import Library
 from lethe_app.services.maintenance.backups import start_daily_backups
 from lethe_app.services.maintenance.doctor import Doctor
+from lethe_app.services.maintenance.integrity import IntegrityService
 from lethe_app.services.maintenance.trash import FileTrash, Trash
 from lethe_app.services.memory.cache import MemoryCache
 from lethe_app.services.memory.facts import FactService
@@ -304,6 +305,7 @@ class CoreServices:
     objections = service(ObjectionService)
     reply_actions = service(ReplyActions)
     reply_sources = service(ReplySourceReader)
+    integrity = service(IntegrityService)
     doctor = service(Doctor, embedder="probe_client", check_window="_check_window")
     draft_chat = service(DraftChat)
 

@@ -12,7 +12,7 @@ from functools import wraps
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from lethe_app.errors import RecordMissing, StorageError
+from lethe_app.errors import DatabaseDamaged, RecordMissing, StorageError
 from lethe_app.storage.atomic import sync_folder
 from lethe_app.storage.backup import back_up_before_migration, backup_folder, list_backups
 from lethe_app.storage.chats import incognito
@@ -66,6 +66,8 @@ class Database:
         self._lock: HomeLock | None = None
         self._connection: sqlite3.Connection | None = None
         self._closed = False
+        self.damage_listeners: list[Callable[[], None]] = []
+        """Called in the event loop when SQLite finds damage while it reads or writes."""
 
     @classmethod
     async def open(cls, path: Path, migrations: Sequence[Migration] = MIGRATIONS) -> Database:
@@ -89,7 +91,12 @@ class Database:
         Cancelling the caller does not cancel the work: once submitted, it runs to its end. An exception rolls the
         transaction back and is raised here, SQLite's own as StorageError.
         """
-        return await self.run_outside_transaction(lambda: self._run_in_transaction(work))
+        try:
+            return await self.run_outside_transaction(lambda: self._run_in_transaction(work))
+        except DatabaseDamaged as error:
+            for listener in self.damage_listeners if isinstance(error.__cause__, sqlite3.Error) else ():
+                listener()
+            raise
 
     async def run_outside_transaction(self, work: Callable[[], T]) -> T:
         """Run file access in the storage thread, without a transaction, so that it does not block the event loop; return its
@@ -104,13 +111,17 @@ class Database:
         log, unless a backup is reading them.
         """
         await self.run(lambda connection: connection.execute(MERGE_FULL_TEXT))
+        await self.run_in_thread(lambda connection: connection.execute("PRAGMA wal_checkpoint(TRUNCATE)"))
 
-        def truncate_log() -> None:
+    async def run_in_thread(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Run `work` in the storage thread without a transaction, so that it may begin its own, and return its result."""
+
+        def run() -> T:
             assert self._connection is not None, "open() makes the connection before any work is submitted"
             with translate_errors(self.path):
-                self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+                return work(self._connection)
 
-        await self.run_outside_transaction(truncate_log)
+        return await self.run_outside_transaction(run)
 
     async def close(self) -> None:
         """Finish submitted work, checkpoint the log into the file and release the home lock. Closing twice does nothing."""

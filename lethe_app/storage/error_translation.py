@@ -53,7 +53,7 @@ def read_only_error(path: Path) -> ReadOnly:
     return ReadOnly(f"{path} is not writable.", "Change the permissions of the folder, or choose another one.")
 
 
-def damaged_error(path: Path, what: str, remedy: str = "Restore a backup; the file was left unchanged.") -> DatabaseDamaged:
+def damaged_error(path: Path, what: str, remedy: str = "Repair it, or restore a backup.") -> DatabaseDamaged:
     """Return the error for an unusable database; `what` completes the sentence “The database <path> …”."""
     return DatabaseDamaged(f"The database {path} {what}.", remedy)
 

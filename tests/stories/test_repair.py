@@ -16,7 +16,9 @@ from lethe_app.app import build
 from lethe_app.paths import Paths
 from lethe_app.services.maintenance.backups import back_up
 from lethe_app.ui.shell.start_problem import StartProblemPage
+from lethe_app.ui.shell.toast import Toast
 from tests.services.turns import say
+from tests.storage.damaged_pages import damage_pages
 from tests.stories.stage import Stage
 
 LINE = "My grandmother kept bees behind the mill."
@@ -143,6 +145,43 @@ def test_settings_that_cannot_be_read_are_kept_aside_and_the_start_goes_on(qapp:
     assert stage.exit_code == 0
     (kept,) = home.glob("settings.unreadable-*.json")
     assert kept.read_text() == content
+
+
+@pytest.mark.parametrize("table", ["messages", "facts"])
+def test_damage_that_the_start_does_not_meet_is_told_and_leads_to_the_repair(
+    qapp: QApplication, home: Path, table: str, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("lethe_app.composition.app_services.CHECK_AFTER", 0.1)
+    damage_pages(home / "lethe.sqlite3", table)
+
+    async def notice(stage: Stage) -> None:
+        await stage.until(lambda: toasts_of(stage), "the damage is told")
+        await asyncio.sleep(0.5)
+        (toast,) = toasts_of(stage)
+        assert "is damaged" in toast.text
+        assert toast.remaining_ms > 3_600_000
+        await stage.take_picture(f"repair-notice-{table}")
+        assert toast.button is not None
+        stage.click(toast.button)
+        await stage.until(lambda: not stage.window.isVisible(), "Lethe closes")
+
+    first = Stage(home, "echo")
+    first.play(notice)
+    assert first.window.restarts
+
+    async def repair(stage: Stage) -> None:
+        await press(stage, "Try repair")
+        await stage.until(lambda: "Saved: " in stage.words(), "the report says what was saved")
+        await stage.take_picture(f"repair-outcome-{table}")
+        await press(stage, "Start Lethe")
+        await stage.until(lambda: stage._services is not None, "Lethe starts")
+        assert await stage.services.integrity.check()
+
+    Stage(home, "echo").play(repair)
+
+
+def toasts_of(stage: Stage) -> list[Toast]:
+    return [toast for toast in stage.window.findChildren(Toast) if toast.isVisible()]
 
 
 def put_right(blocked: Path, home: Path) -> None:

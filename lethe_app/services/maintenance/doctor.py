@@ -16,8 +16,10 @@ from lethe_app.paths import Paths
 from lethe_app.services.indexing.calibration import Calibration
 from lethe_app.services.indexing.embedder import embedder_id_of, find_embedding_model
 from lethe_app.services.library import Library
+from lethe_app.services.maintenance.integrity import check_database
 from lethe_app.services.models.service import ModelService
 from lethe_app.services.preferences import SMALL_MEMORY, Preferences
+from lethe_app.storage.damage import Damage
 
 MODELS_PACKAGES = "Install the packages named in packaging/models.lock."
 
@@ -41,7 +43,7 @@ class Doctor:
         return [
             EngineCheck("Python", sys.version_info >= (3, 11), sys.version.split()[0], "Use Python 3.11."),
             await asyncio.to_thread(self.check_window),
-            EngineCheck("Your data", passed=True, detail=str(self.paths.home)),
+            await run_check("Your data", self._check_database),
             EngineCheck("Memory", passed=True, detail=describe_memory_profile(self.preferences)),
             await asyncio.to_thread(self._check_shipped_files),
             await self._check_user_files(),
@@ -50,6 +52,13 @@ class Doctor:
             await run_check("Engine", self._check_engine),
             await run_check("Embedding model", self._check_embedding_model),
         ]
+
+    async def _check_database(self) -> EngineCheck:
+        damage = await check_database(self.paths)
+        remedy = "Repair it by “lethe doctor --repair”, or choose a backup by “lethe restore”."
+        if damage is Damage.NOTHING:
+            return EngineCheck("Your data", passed=True, detail=str(self.paths.home))
+        return EngineCheck("Your data", passed=False, detail=f"{self.paths.database} is damaged: {damage}", remedy=remedy)
 
     def _check_shipped_files(self) -> EngineCheck:
         """Check that the shipped files exist, wherever the program is installed; whether they can be read is checked by

@@ -33,6 +33,7 @@ from lethe_app.ui.controllers.dictation.controller import DictationController
 from lethe_app.ui.controllers.erasure import ErasureController
 from lethe_app.ui.controllers.first_start import FirstStart
 from lethe_app.ui.controllers.gear_menu import GearMenu
+from lethe_app.ui.controllers.integrity import IntegrityController
 from lethe_app.ui.controllers.memory_panel import MemoryPanelController
 from lethe_app.ui.controllers.model import ModelController
 from lethe_app.ui.controllers.model_downloads import ModelDownloadController
@@ -94,6 +95,7 @@ class WindowController(QObject):
         window, preferences = self.window, self.services.preferences
         self.model_controller = self._create(ModelController)
         self._create(BackgroundActivityController)
+        self._create(IntegrityController)
         self.appearance = self._create(AppearanceController)
         self.gear_menu = self._create(GearMenu)
         self.page_preload = PagePreload(self.is_idle, self)

@@ -76,6 +76,7 @@ OWN_ACTIONS: dict[ActionGroup, tuple[tuple[str, str, str], ...]] = {
         ("redo", "Redo change", "Ctrl+Shift+Z"),
         ("notifications", "Recent notifications", "Ctrl+Alt+H"),
         ("open_data", "Open data folder", "Ctrl+Alt+D"),
+        ("repair", "Check and repair data", "Ctrl+Alt+Shift+R"),
         ("about", "About Lethe", "Shift+F1"),
         ("quit", "Quit", "Ctrl+Q"),
     ),

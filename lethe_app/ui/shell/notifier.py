@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QEvent, QObject, QRect, Qt
 from PySide6.QtWidgets import QApplication, QWidget
 
-from lethe_app.errors import LetheError, ModelError
+from lethe_app.errors import DatabaseDamaged, LetheError, ModelError
 from lethe_app.ui.core.palette import SPACE_2, SPACE_4
 from lethe_app.ui.core.theme import Theme
 from lethe_app.ui.shell.notification import Notification
@@ -160,9 +160,10 @@ class Notifier(QObject):
                 toast.dismiss()
 
     def hurry_errors(self) -> None:
-        """Let errors fade soon, because the page is left on which they were reported; those of the model concern all pages."""
+        """Let errors fade soon, because the page is left on which they were reported; those of the model and of damage
+        concern all pages."""
         for toast in self._toasts:
-            if toast.notice.is_error and not issubclass(toast.notice.error_class, ModelError):
+            if toast.notice.is_error and not issubclass(toast.notice.error_class, ModelError | DatabaseDamaged):
                 toast.keep_briefly()
 
     def _show_notice(self, notice: Notification) -> Callable[[], None]:

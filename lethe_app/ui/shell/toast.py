@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from lethe_app.errors import DatabaseDamaged
 from lethe_app.ui.core.accessibility import announce
 from lethe_app.ui.core.icons import render_icon
 from lethe_app.ui.core.palette import ICON, MOTION_MS, SPACE_2, SPACE_3
@@ -26,8 +27,10 @@ from lethe_app.ui.widgets.layouts import build_column, build_row
 if TYPE_CHECKING:
     from lethe_app.ui.shell.notification import Notification
 
-DISPLAY_MS, BUTTON_DISPLAY_MS, LONG_DISPLAY_MS = 6000, 10_000, 60_000
-"""Milliseconds for which a toast stays; longer with a button, which has to be read and reached, and longest for an error."""
+DISPLAY_MS, BUTTON_DISPLAY_MS, LONG_DISPLAY_MS, UNLIMITED_MS = 6000, 10_000, 60_000, (1 << 31) - 1
+"""Milliseconds for which a toast stays; longer with a button, which has to be read and reached, and longer yet for an error. An
+error that means damage stays until it is closed.
+"""
 
 
 class Toast(QFrame):
@@ -47,6 +50,8 @@ class Toast(QFrame):
         self._fade_animation: QPropertyAnimation | None = None
         is_long, has_button = notice.is_error or notice.is_lasting, notice.action is not None
         display_ms = LONG_DISPLAY_MS if is_long else BUTTON_DISPLAY_MS if has_button else DISPLAY_MS
+        if issubclass(notice.error_class, DatabaseDamaged):
+            display_ms = UNLIMITED_MS
         self._dismiss_timer = QTimer(self, singleShot=True, interval=display_ms)
         self._dismiss_timer.timeout.connect(self._fade_out)
         kind = self.tr("Error") if notice.is_error else self.tr("Notification")
