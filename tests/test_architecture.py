@@ -107,10 +107,10 @@ LONG_PATTERNS = 4
 LONG_WORD_LISTS = 24
 """How many are left over of patterns and of word lists that are longer; the numbers may only fall."""
 BUDGET: dict[str, tuple[int, int, int]] = {
-    "ui": (28129, 3345, 383),
-    "services": (15357, 1614, 284),
+    "ui": (28169, 3348, 384),
+    "services": (15424, 1622, 285),
     "brain": (8763, 893, 152),
-    "storage": (5079, 573, 60),
+    "storage": (5141, 577, 61),
     "llm": (3676, 411, 70),
     "interchange": (2762, 262, 16),
     "retrieval": (2468, 240, 40),
@@ -120,8 +120,8 @@ BUDGET: dict[str, tuple[int, int, int]] = {
     "speech": (1222, 119, 32),
     "web": (835, 77, 21),
     "cli": (768, 67, 2),
-    "composition": (450, 32, 3),
-    "(root)": (649, 67, 36),
+    "composition": (454, 32, 3),
+    "(root)": (651, 67, 36),
     "config": (311, 7, 16),
     "dates": (655, 86, 2),
 }
