@@ -93,7 +93,7 @@ from lethe_app.services.worlds.world_trial import WorldTrials
 from lethe_app.storage.agents.task_runs import TaskRuns
 from lethe_app.storage.chats.archive_jobs import ArchiveJobs
 from lethe_app.storage.chats.receipts import Receipts
-from lethe_app.storage.chats.sessions import SessionStore
+from lethe_app.storage.chats.sessions import SHARED_VARIABLES, SessionStore
 from lethe_app.storage.chats.turn_rows import TurnReader
 from lethe_app.storage.database import Database
 from lethe_app.storage.index.passages import Passages
@@ -178,7 +178,13 @@ class CoreServices:
             self.participants,
             self.library,
             self.preferences,
-            lambda persona_id: [CLOCK, (NOTES, persona_id), objections_key(persona_id), *mood_state_keys(persona_id)],
+            lambda persona_id: [
+                CLOCK,
+                SHARED_VARIABLES,
+                (NOTES, persona_id),
+                objections_key(persona_id),
+                *mood_state_keys(persona_id),
+            ],
             self.notebooks.read_all,
             lambda: self.cache_state.revision,
         )

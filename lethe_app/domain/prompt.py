@@ -224,3 +224,5 @@ class PromptNote:
     """Whether it stands under the heading of the memories, as a turn of its own, or last."""
     part: PromptPart = PromptPart.MEMORIES
     """Part of the prompt under which its tokens are counted, for one that is a turn of its own."""
+    is_speakers: bool = False
+    """True if the macros of its text are about the persona that speaks; else, in a group, they are about the first one."""

@@ -160,20 +160,25 @@ def _build_draft(request: PromptRequest) -> _Draft:
     if turns and turns[-1].role == "user" and not request.history[-1].content.strip():
         turns.pop()
     tail_start = _newest_user_index(turns)
-    # The notes of a group come from the first persona's memory, whoever speaks next.
-    memory_context = (
-        replace(request.macro_context, char=label_of(request.group[0], everyone)) if request.group else request.macro_context
-    )
-    notes = (replace(note, text=request.control_filter(expand(note.text, memory_context)).strip()) for note in request.volatile)
-    volatile = tuple(note for note in notes if note.text)
-    title = request.control_filter(expand(request.system.memories_title, memory_context)).strip()
-    heading = f"{request.system.category_separator} {title}".strip() if title else ""
-    speaker = request.control_filter(expand(SPEAKER_LINE, request.macro_context)) if request.group else ""
+    # What sets a variable in the system prompt counts in the notes below it.
     compiled = (
         compile_group(request.system, request.group, request.user, request.macro_context, request.extras)
         if request.group
         else compile_system(request.system, request.persona, request.user, request.macro_context, request.extras)
     )
+    # The notes of a group come from the first persona's memory, whoever speaks next.
+    memory_context = (
+        replace(request.macro_context, char=label_of(request.group[0], everyone)) if request.group else request.macro_context
+    )
+    notes = [
+        replace(note, text=request.control_filter(expand(note.text, context)).strip())
+        for note in request.volatile
+        for context in (request.macro_context if note.is_speakers else memory_context,)
+    ]
+    volatile = tuple(note for note in notes if note.text)
+    title = request.control_filter(expand(request.system.memories_title, memory_context)).strip()
+    heading = f"{request.system.category_separator} {title}".strip() if title else ""
+    speaker = request.control_filter(expand(SPEAKER_LINE, request.macro_context)) if request.group else ""
     history, tail = tuple(turns[:tail_start]), tuple(turns[tail_start:])
     own, names = split_names(request.persona, *others)
     names = [name for name in (request.macro_context.user.strip(), *names) if name]

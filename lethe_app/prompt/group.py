@@ -45,18 +45,16 @@ def compile_group(
             "name": names,
             "system_prompt": _use_plural(first.system_prompt),
             "scenario": _use_plural(first.scenario),
-            "bio": "\n\n".join(
-                _introduce(preset, member, replace(macro_context, char=label))
-                for member, label in zip(members, labels, strict=True)
-            ),
             "example_dialogs": lines,
             "self_edit_field": "",
         }
     )
-    texts = {
-        name: names if name == "group" else text for name, text in macro_context.texts.items() if name not in _PERSONAL_MACROS
-    }
-    return compile_system(preset, combined, user, replace(macro_context, char=names, texts=texts), extras)
+    texts = {name: text for name, text in macro_context.texts.items() if name not in _PERSONAL_MACROS}
+    introductions = "\n\n".join(
+        _introduce(preset, member, replace(macro_context, char=label)) for member, label in zip(members, labels, strict=True)
+    )
+    values = {**macro_context.values, "group": names, "charbio": introductions}
+    return compile_system(preset, combined, user, replace(macro_context, char=names, texts=texts, values=values), extras)
 
 
 def _use_plural(text: str) -> str:

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import SystemPreset
 from lethe_app.domain.prompt import PromptPart, PromptSpan
-from lethe_app.prompt.macros import ALIASES, MacroContext, expand
+from lethe_app.prompt.macro_syntax import Macro
+from lethe_app.prompt.macros import ALIASES, MacroContext, expand, macro_names, parse
 from lethe_app.prompt.spans import slice_spans
 
 _PART_BY_MACRO = {
@@ -20,9 +21,6 @@ _PART_BY_MACRO = {
     "selfedit": PromptPart.THOUGHTS,
 }
 """Macros whose texts count as a prompt part of their own, wherever the system prompt inserts them."""
-_BODY_MACRO = re.compile(
-    r"\{\{\s*(charbio|userbio|scenario|examples|selfedit|description|persona|mesexamples)\s*\}\}", re.IGNORECASE
-)
 _FIXED_PARTS = {PromptPart.SCENARIO, PromptPart.THOUGHTS}
 """Titled parts that are never shortened."""
 _LISTED_PARTS = {PromptPart.STYLE, PromptPart.FACTS}
@@ -107,7 +105,9 @@ def compile_system(
     if persona.system_prompt:
         # A function as replacement, because backslashes in a replacement string would be interpreted.
         prompt = re.sub(r"\{\{\s*original\s*\}\}", lambda _: preset.prompt, prompt, flags=re.IGNORECASE)
-    included_macros = {ALIASES.get(name.lower(), name.lower()) for name in _BODY_MACRO.findall(prompt)}
+    included_macros = macro_names(prompt)
+    if "personality" in included_macros:  # else it is a part of the bio
+        macro_context = replace(macro_context, texts=texts | {"charbio": persona.bio})
     running = _running_sections(prompt, macro_context)
     bios = [
         PromptSection(_PART_BY_MACRO[name], text)
@@ -124,19 +124,26 @@ def compile_system(
 def _running_sections(prompt: str, macro_context: MacroContext) -> list[PromptSection]:
     """Split the prompt at macros that insert another part's text, and expand each piece by itself."""
     sections: list[PromptSection] = []
-    end = 0
-    for match in _BODY_MACRO.finditer(prompt):
-        name = match[1].lower()
-        name = ALIASES.get(name, name)
-        sections.append(PromptSection(PromptPart.SYSTEM, expand(prompt[end : match.start()], macro_context)))
-        sections.append(PromptSection(_PART_BY_MACRO[name], expand(match[0], macro_context).strip()))
-        end = match.end()
-    sections.append(PromptSection(PromptPart.SYSTEM, expand(prompt[end:], macro_context)))
+    pending = ""
+    for node in parse(prompt):
+        name = ALIASES.get(node.name, node.name) if isinstance(node, Macro) else ""
+        source = node.source if isinstance(node, Macro) else node
+        if name not in _PART_BY_MACRO:
+            pending += source
+            continue
+        sections.append(PromptSection(PromptPart.SYSTEM, expand(pending, macro_context)))
+        sections.append(PromptSection(_PART_BY_MACRO[name], expand(source, macro_context).strip()))
+        pending = ""
+    sections.append(PromptSection(PromptPart.SYSTEM, expand(pending, macro_context)))
     return [section for section in sections if section.text]
 
 
 def _titled_sections(
-    preset: SystemPreset, persona: Persona, macro_context: MacroContext, extras: StableAdditions, included_macros: set[str]
+    preset: SystemPreset,
+    persona: Persona,
+    macro_context: MacroContext,
+    extras: StableAdditions,
+    included_macros: frozenset[str],
 ) -> list[PromptSection]:
     # What the preset inserts by a macro gets no section of its own, or the prompt would contain it twice.
     scenario = [] if "scenario" in included_macros else [macro_context.texts["scenario"]]

@@ -54,23 +54,36 @@ class Participants:
         """Return the macro values of this session at that moment; random macros are seeded by the session and so stay the
         same.
         """
+        speaker, user = self.speaker, self.user
         texts = {
-            "charbio": self.speaker.description,
-            "userbio": self.user.bio,
+            "charbio": speaker.description,
+            "userbio": user.bio,
+            "personality": speaker.personality,
             "scenario": session.scenario or self.persona.scenario,
+            "examples": "\n".join(f"- {line}" for line in speaker.example_dialogs if line.strip()),
+            "selfedit": speaker.self_edit_field,
+            "charprompt": speaker.system_prompt,
+            "charinstruction": speaker.post_history_instructions,
+            "chardepthprompt": speaker.depth_prompt,
+            "creatornotes": speaker.creator_notes,
+            "charversion": speaker.character_version,
         }
-        everyone = (self.persona, *self.guests, self.user)
+        everyone = (self.persona, *self.guests, user)
+        first, labels = label_of(speaker, everyone), [label_of(persona, everyone) for persona in self.group]
+        others = [label for label in labels if label != first]
+        values = {"notchar": ", ".join([*others, user.name])}
         if self.group:
-            labels = [label_of(persona, everyone) for persona in self.group]
-            first = label_of(self.speaker, everyone)
-            texts |= {"group": join_names([first, *(one for one in labels if one != first)]), "mgroup": join_names(labels)}
-            texts |= {"mchar": label_of(self.persona, everyone), "mcharbio": self.persona.description}
+            values |= {"group": join_names([first, *others]), "mgroup": join_names(labels)}
+            values |= {"mchar": label_of(self.persona, everyone)}
+            texts |= {"mcharbio": self.persona.description}
         return MacroContext(
-            user=self.user.name,
-            char=label_of(self.speaker, everyone),
+            user=user.name,
+            char=first,
             moment=moment,
             seed=session.guid.int & SEED_BITS,
             texts=texts,
+            values=values,
+            greetings=speaker.first_messages,
         )
 
 

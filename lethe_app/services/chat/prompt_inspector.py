@@ -19,7 +19,7 @@ from lethe_app.domain.prompt import PrefillCost, PromptNote, PromptSpan, PromptT
 from lethe_app.errors import FileError, StorageError, TemplateUnusable
 from lethe_app.prompt.builder import PromptRequest, build_prompt
 from lethe_app.prompt.format.instruct import InstructRenderer
-from lethe_app.prompt.macros import MacroContext, expand, unknown_macros
+from lethe_app.prompt.macros import MacroContext, expand, expand_greetings, unknown_macros
 from lethe_app.prompt.sections import StableAdditions, compile_system
 from lethe_app.services.library import Library
 from lethe_app.services.participants import DEFAULT_USER, Participants
@@ -210,7 +210,8 @@ class PromptInspector:
         self, participants: Participants, model: LoadedModel, macro_context: MacroContext, fields: Mapping[str, EditedField]
     ) -> Preview:
         greeting = next((text for text in participants.persona.first_messages if text.strip()), "")
-        turns = [PromptTurn("assistant", expand(greeting, macro_context), participants.persona.name)] if greeting else []
+        text = next((text for text, _ in expand_greetings([greeting], macro_context)), "")
+        turns = [PromptTurn("assistant", text, participants.persona.name)] if text else []
         prompt = await self.prompt_assembler.preview(
             participants,
             model,

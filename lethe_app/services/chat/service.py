@@ -288,8 +288,8 @@ class ChatService:
             await self._sessions.ensure_open(turn.session)
             turn = await self._turn_loader.load(session_id, self._models.loaded, adds_user_message=has_message)
         if has_message:
-            message = await self._sessions.add_user_message(turn, text, mode)
-            turn = turn.with_user_message(message)
+            turn = await self._sessions.add_user_message(turn, text, mode)
+            message = turn.messages[-1]
             await emit(MessageStored(message))
             if may_ask_to_forget(text) and await self._recall.forgetting.follow_request(message):
                 turn = await self._turn_loader.load(turn.session.guid, self._models.loaded, adds_user_message=True)

@@ -1,4 +1,4 @@
-"""Values of the macros that read from memory: `{{memory:title}}` and `{{idle_duration}}`."""
+"""Values of the macros that are read from storage: `{{memory:title}}`, `{{idle_duration}}` and `{{getglobalvar::name}}`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from lethe_app.dates.arithmetic import elapsed
 from lethe_app.domain.chat import ChatSession, Message, Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import MemoryUnit
-from lethe_app.prompt.macros import MacroContext
+from lethe_app.prompt.macros import IDLE_MACRO, MacroContext
+from lethe_app.prompt.variables import Variables
 from lethe_app.services.memory.cache import MemoryCache
 from lethe_app.services.memory.lore import LoreService
 from lethe_app.services.participants import MacroPosition, Participants
@@ -25,7 +26,7 @@ T = TypeVar("T")
 NEAR_END = 64
 """Messages from the end of a session among which the user's newest message is looked for."""
 _MEMORY_MACRO = re.compile(r"\{\{\s*memory\s*(?:::?|\s)\s*([^{}]+?)\s*\}\}", re.IGNORECASE)
-_IDLE_MACRO = re.compile(r"\{\{\s*idle_duration\s*\}\}", re.IGNORECASE)
+_VARIABLE_MACRO = re.compile(r"\{\{[^{}]*(?:var\b|varexists|\$)", re.IGNORECASE)
 
 
 class MacroValues:
@@ -42,14 +43,19 @@ class MacroValues:
         """Idle time before each session as its first prompt had it, by session, so that the stable prefix does not change."""
 
     async def fill(self, macro_context: MacroContext, position: MacroPosition, texts: Iterable[str]) -> MacroContext:
-        """Return the macro context with the memories that the texts name, and the time since the user's previous message."""
+        """Return the macro context with the memories that the texts name, the variables that all sessions share, and the time
+        since the user's previous message.
+        """
         combined_text = "\n".join(texts)
+        if _VARIABLE_MACRO.search(combined_text):
+            shared = await self._session_store.shared_variables()
+            macro_context = replace(macro_context, variables=Variables(shared=shared))
         titles = list(dict.fromkeys(_MEMORY_MACRO.findall(combined_text)))
         if titles:
             macro_context = replace(
                 macro_context, memory=await self._memory_lookup(position.session, position.participants, titles)
             )
-        if _IDLE_MACRO.search(combined_text):
+        if IDLE_MACRO.search(combined_text):
             cached_idle = self._opening_idle_times.get(position.session.guid) if position.at_beginning else None
             macro_context = replace(
                 macro_context, idle=await self._measure_idle_time(position) if cached_idle is None else cached_idle

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from uuid import UUID
@@ -17,6 +18,7 @@ from lethe_app.domain.chat import Alternative, ChatSession, Degradation, Degrada
 from lethe_app.domain.passage import TextEmbedding
 from lethe_app.domain.persona import Persona
 from lethe_app.prompt.macros import MacroContext, expand
+from lethe_app.prompt.variables import Variables
 from lethe_app.retrieval.memory_index import MemoryIndex
 from lethe_app.services.indexing.worlds import owner_of_world
 from lethe_app.services.memory.cache import MemoryCache
@@ -25,6 +27,7 @@ from lethe_app.services.participants import DEFAULT_USER, Participants, Particip
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.prompting.turn_context import (
     USUAL_CONTEXT,
+    MacroState,
     StablePrefix,
     TurnContext,
     TurnLoader,
@@ -143,6 +146,7 @@ class RecallContexts:
                 turn_position.messages,
                 turn_position.user_messages,
                 turn.messages,
+                MacroState(turn),
             ),
             window=ScanWindow.from_history(history, question),
             history=history,
@@ -236,8 +240,11 @@ def _build_evaluation_turn(
     message_count: int,
     user_message_count: int,
     messages: Sequence[Message] = (),
+    state: MacroState | None = None,
 ) -> EvaluationTurn:
     macro_context = participants.build_macro_context(session, session.added)
+    if state is not None:
+        macro_context = replace(macro_context, values=macro_context.values | state.values, variables=state.variables)
     return EvaluationTurn(
         id=str(question.id),
         number=user_message_count,
@@ -245,7 +252,8 @@ def _build_evaluation_turn(
         moment=question.time,
         greeting=_find_greeting(participants.persona, messages, macro_context),
         seed=str(session.guid),
-        expand=lambda text: expand(text, macro_context),
+        # What an entry sets counts in the prompt alone, for which it is expanded again.
+        expand=lambda text: expand(text, replace(macro_context, variables=deepcopy(macro_context.variables))),
     )
 
 
@@ -254,5 +262,7 @@ def _find_greeting(persona: Persona, messages: Sequence[Message], macro_context:
     first = messages[0] if messages and messages[0].parent_id is None else None
     if first is None or first.role is not Role.ASSISTANT:
         return None
-    greetings = [expand(text, macro_context) for text in persona.first_messages]
+    greetings = [
+        expand(text, replace(macro_context, variables=Variables(), keeps_unknown=False)) for text in persona.first_messages
+    ]
     return greetings.index(first.content) if first.content in greetings else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,7 @@ from lethe_app.prompt.control_tokens import ControlTokenFilter
 from lethe_app.prompt.format.instruct import RendererChoice, choose_renderer
 from lethe_app.prompt.format.thinking import ThinkingMarkers
 from lethe_app.prompt.format.tool_calls import with_tools
-from lethe_app.prompt.macros import MacroContext, expand
+from lethe_app.prompt.macros import MacroContext, fill_idle_time
 from lethe_app.services.library import Library
 from lethe_app.services.participants import FillMacros, MacroPosition, Participants
 from lethe_app.services.preferences import Preferences
@@ -35,6 +36,7 @@ from lethe_app.services.prompting.prefixes import StablePrefixes
 from lethe_app.services.prompting.tool_messages import limit_tool_pairs, to_tool_turn
 from lethe_app.services.prompting.turn_context import (
     MIN_MESSAGE_TOKENS,
+    MacroState,
     StablePrefix,
     TurnContext,
     default_system_name,
@@ -192,7 +194,7 @@ class PromptAssembler:
         added_turns = [PromptTurn("assistant", so_far.content, turn.participants.speaker.name)] if so_far is not None else []
         prefix = await self._stable_prefixes.prefix_of(turn, model)
         prompt = await self._build(
-            turn, model, prefix, added_turns, memory or TurnMemory(), tools, is_continued=so_far is not None
+            turn, model, prefix, added_turns, memory or TurnMemory(), tools, is_continued=so_far is not None, is_turn=True
         )
         if self._preferences.current.first_paragraph_only:
             return replace(prompt, stop_strings=(*prompt.stop_strings, "\n\n"))
@@ -224,14 +226,17 @@ class PromptAssembler:
         tools: ToolPrompt,
         *,
         is_continued: bool = False,
+        is_turn: bool = False,
         spare: int = 0,
     ) -> Prompt:
         """Build the prompt of the turn's history and `added_turns`; messages that do not fit beside `spare` tokens are cut and
-        summarised.
+        summarised. With `is_turn`, the variables that its macros set are stored.
         """
+        state = MacroState(turn)
         macro_context = await self._load_macro_values(turn.session, turn.participants, turn.files.system, memory)
         if memory.recalled:
             memory = await self._with_idle_time(turn, memory, macro_context)
+        macro_context = replace(macro_context, values=macro_context.values | state.values)
         is_newest = turn.before is None or turn.before == turn.session.leaf_id
         for _cut in range(MAX_CUTS):
             messages = await self._history(turn, prefix, model.context)
@@ -242,9 +247,8 @@ class PromptAssembler:
             if not is_newest and all(message.id != prefix.first for message in messages):
                 prefix = prefix.model_copy(update={"first": None, "rolling": ""})  # all of it is there word for word
             turns = [*to_prompt_turns(messages, turn.session.guid), *added_turns]
-            request = await self._request(
-                turn.participants, turn.files.system, model, prefix, turns, memory, macro_context, tools
-            )
+            values = replace(macro_context, variables=deepcopy(state.variables))  # every attempt begins anew
+            request = await self._request(turn.participants, turn.files.system, model, prefix, turns, memory, values, tools)
             request = replace(
                 with_spoken_style(request, turn.rows.states, self._preferences.current, small=is_small(model)),
                 continue_last=is_continued,
@@ -257,6 +261,8 @@ class PromptAssembler:
             if not is_newest or not 0 < dropped < len(messages):
                 break
             prefix = await self._stable_prefixes.cut(turn, model, prefix, messages, dropped)
+        if is_turn and (changes := state.changes(values.variables)) is not None:
+            await self._session_store.save_variables(turn.session.guid, changes)
         return prompt
 
     async def preview(
@@ -298,7 +304,7 @@ class PromptAssembler:
         if current_values.idle == macro_context.idle:
             return memory
         recalled = [
-            recollection.model_copy(update={"text": expand(recollection.text, current_values)})
+            recollection.model_copy(update={"text": fill_idle_time(recollection.text, current_values.idle)})
             if recollection.position_index >= 0
             else recollection
             for recollection in memory.recalled
@@ -323,6 +329,9 @@ class PromptAssembler:
         # A small model does not follow the explanation, and in a small context its tokens are needed for the conversation.
         if is_explained and not is_small(model) and model.context >= MIN_NOTE_CONTEXT:
             instructions.insert(0, self._memory_note.read_text())
+        reply = min(settings.max_reply, model.context // 2)
+        limits = {"maxcontext": f"{model.context}", "maxresponse": f"{reply}", "maxprompt": f"{model.context - reply}"}
+        limits["model"] = model.file.name
         system_texts = [recollection.text for recollection in memory.recalled if recollection.position_index < 0]
         renderer = chat_format.choice.renderer
         return PromptRequest(
@@ -332,12 +341,12 @@ class PromptAssembler:
             group=participants.group,
             user=participants.user,
             system=system,
-            macro_context=macro_context,
+            macro_context=replace(macro_context, values=macro_context.values | limits),
             history=history,
             context=model.context,
-            reply_reserve=min(settings.max_reply, model.context // 2),
+            reply_reserve=reply,
             extras=prefix.extras(system_texts, instructions),
-            volatile=[*persona_notes(participants.speaker, macro_context), *turn_notes(memory)],
+            volatile=[*persona_notes(participants.speaker), *turn_notes(memory)],
             layout=settings.layout,
             history_target=share_after_cut(settings, model),
             thinking=settings.thinking,
@@ -405,15 +414,13 @@ def to_prompt_turns(messages: Sequence[Message], session_id: UUID) -> list[Promp
     return turns
 
 
-def persona_notes(persona: Persona, macro_context: MacroContext) -> list[PromptNote]:
+def persona_notes(persona: Persona) -> list[PromptNote]:
     """Return what a persona wants to stand among or after the messages in every turn, the most important first."""
-    instructions = expand(persona.post_history_instructions, macro_context).strip()
-    note = expand(persona.depth_prompt, macro_context).strip()
-    notes = [
-        PromptNote(instructions, placement=NotePlacement.LAST),
-        PromptNote(note, persona.depth_prompt_role.value, depth=persona.depth_prompt_depth, placement=NotePlacement.ALONE),
+    role, depth, alone = persona.depth_prompt_role.value, persona.depth_prompt_depth, NotePlacement.ALONE
+    return [
+        PromptNote(persona.post_history_instructions, placement=NotePlacement.LAST, is_speakers=True),
+        PromptNote(persona.depth_prompt, role, depth=depth, placement=alone, is_speakers=True),
     ]
-    return [one for one in notes if one.text]
 
 
 def turn_notes(memory: TurnMemory) -> list[PromptNote]:

@@ -6,17 +6,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from lethe_app.brain.notebooks.document import Notebook
 from lethe_app.brain.text.reported_speech import shorten
 from lethe_app.brain.text.utterance import WITHDRAWN, without_withdrawn
 from lethe_app.config.options import SessionHandling
-from lethe_app.domain.chat import ChatSession, Message
+from lethe_app.domain.chat import ChatSession, Message, Role
 from lethe_app.domain.model import LoadedModel
 from lethe_app.domain.presets import SamplerPreset, SystemPreset
 from lethe_app.errors import FileError
 from lethe_app.prompt.sections import StableAdditions
+from lethe_app.prompt.variables import Variables
 from lethe_app.services.library import Library
 from lethe_app.services.participants import (
     SESSION_WORLDS_KEY,
@@ -29,6 +30,7 @@ from lethe_app.services.participants import (
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.prompting.past_sessions import FrozenSection
 from lethe_app.services.stored_values import read_stored
+from lethe_app.storage.chats.sessions import SHARED_VARIABLES, VARIABLES, VariableChanges
 from lethe_app.storage.chats.turn_rows import TurnReader, TurnRows, TurnScope, newest_user_message
 from lethe_app.storage.memory.turn_memories import NO_TURN
 
@@ -118,6 +120,12 @@ SMALL_MODEL = 1_000_000_000
 itself.
 """
 
+MAX_SNAPSHOTS = 200
+"""Snapshots of a session that are kept, the newest ones."""
+MAX_DISTANCE = 32
+"""Messages after which a snapshot is stored again, so that it is among those that a turn reads."""
+BEGINNING = "reply"
+"""Key of the prompt of a reply without messages above it; that of another reply follows the key of the message above it."""
 NO_SYSTEM, NO_SAMPLER = SystemPreset(name="none", prompt=""), SamplerPreset(name="none")
 """Presets of a turn whose files cannot be read and which therefore gets no prompt."""
 
@@ -269,6 +277,86 @@ class TurnLoader:
             sampler=sampler,
             notebooks=self.read_notebooks(session.persona_id) if settings.notebooks else (),
         )
+
+
+class Snapshot(BaseModel, extra="ignore"):
+    """Variables after the macros of one text or prompt were expanded."""
+
+    local: dict[str, str] = {}
+    shared: dict[str, tuple[str | None, str | None]] = {}
+    """Value before and after, of those shared by all conversations that were changed."""
+
+
+_SNAPSHOTS, _VALUES = TypeAdapter(dict[str, Snapshot]), TypeAdapter(dict[str, str])
+
+
+class MacroState:
+    """Macro values at the end of a turn's messages: the newest messages, and the variables, which are kept by the message at
+    which they were so. A prompt that is built again, such as for another alternative, starts from the same values and changes
+    nothing twice.
+    """
+
+    def __init__(self, turn: TurnContext, *, is_reply: bool = True) -> None:
+        """`is_reply` is false for a text of the user that is not stored yet."""
+        rows, spoken = turn.rows, [message for message in turn.messages if not message.hidden]
+        self._snapshots = read_stored(_SNAPSHOTS.validate_python, rows.states.get(VARIABLES)) or {}
+        texts = [f"{message.id}/{message.shown}" for message in reversed(spoken)]
+        self._keys = [*(key for text in texts for key in (f"{text}/{BEGINNING}", text)), BEGINNING]
+        self._key = self._keys[0] if is_reply else ""
+        local = next((self._snapshots[key].local for key in self._keys if key != self._key and key in self._snapshots), {})
+        shared = read_stored(_VALUES.validate_python, rows.app_state.get(SHARED_VARIABLES)) or {}
+        for name, (before, _after) in self._snapshots.get(self._key, Snapshot()).shared.items():
+            others = {key: value for key, value in shared.items() if key != name}
+            shared = others if before is None else others | {name: before}
+        self.variables = Variables(local, shared)
+        """Values before the text or prompt, also if it was expanded before."""
+        last = spoken[-1] if spoken else None
+        users = [number for number, message in enumerate(spoken) if message.role is Role.USER]
+        later = len(spoken) - 1 - users[-1] if users and is_reply else -1
+        newest = {role: next((one.content for one in reversed(spoken) if one.role is role), "") for role in Role}
+        self.values = {
+            "lastmessage": last.content if last else "",
+            "lastusermessage": newest[Role.USER],
+            "lastcharmessage": newest[Role.ASSISTANT],
+            "lastmessageid": str(rows.turn_position.messages - 1 + later) if last else "",
+            "firstincludedmessageid": str(rows.messages_before or 0) if last else "",
+            "firstdisplayedmessageid": "0" if last else "",
+            "lastswipeid": str(len(last.alternatives)) if last else "",
+            "currentswipeid": str(last.shown + 1) if last else "",
+        }
+
+    def changes(self, after: Variables, message: Message | None = None) -> VariableChanges | None:
+        """Return what has to be stored once the prompt, or the text of a new message, was expanded; None if nothing has
+        changed.
+        """
+        before, key = self.variables, self._key if message is None else f"{message.id}/{message.shown}"
+        old = self._snapshots[key].shared if key in self._snapshots else {}
+        shared = {
+            name: (before.shared.get(name), after.shared.get(name))
+            for name in before.shared.keys() | after.shared.keys()
+            if before.shared.get(name) != after.shared.get(name)
+        }
+        is_near = not before.local or any(one in self._snapshots for one in self._keys[: 2 * MAX_DISTANCE])
+        if is_near and key not in self._snapshots and not shared and before.local == after.local:
+            return None
+        kept = {one: value for one, value in self._snapshots.items() if one != key}
+        kept[key] = Snapshot(local=after.local, shared=shared)
+        newest = dict([*kept.items()][-MAX_SNAPSHOTS:])
+        # What another conversation has changed since is left as it is.
+        expected = {name: old[name][1] if name in old else before.shared.get(name) for name in shared.keys() | old.keys()}
+        values = {name: (value, after.shared.get(name)) for name, value in expected.items()}
+        return VariableChanges(_SNAPSHOTS.dump_python(newest, mode="json"), values)
+
+
+def greeting_changes(message: Message, before: Variables, after: Mapping[int, Variables]) -> VariableChanges | None:
+    """Return what has to be stored of the variables that greetings, by their number, have set; None if there is nothing. Those
+    shared by all conversations are set by the one that is shown.
+    """
+    changed = {number: variables for number, variables in after.items() if variables != before}
+    snapshots = {f"{message.id}/{number}": Snapshot(local=variables.local) for number, variables in changed.items()}
+    shared = changed.get(message.shown, before).shared
+    values = {name: (before.shared.get(name), value) for name, value in shared.items() if before.shared.get(name) != value}
+    return VariableChanges(_SNAPSHOTS.dump_python(snapshots, mode="json"), values) if changed else None
 
 
 def is_small(model: LoadedModel) -> bool:

@@ -154,10 +154,8 @@ class SessionEditing:
         session = await self._session_store.session(newest.guid)
         messages = await self._session_store.page(newest.guid, 0, 2)
         user = (await self._participants.load_for_session(session)).user
-        old, new = (
-            create_greeting(persona, session, Participants(persona, user).build_macro_context(session, session.added))
-            for persona in (before, after)
-        )
+        contexts = [Participants(persona, user).build_macro_context(session, session.added) for persona in (before, after)]
+        old, new = map(create_greeting, (before, after), (session, session), contexts)
         if (
             _greeting_key(messages[0] if messages else None) != _greeting_key(old)
             or len(messages) > 1
@@ -169,6 +167,7 @@ class SessionEditing:
             await self._reshaping.erase_inserted(message.id)
         if new is not None:
             await self._reshaping.insert(new, None)
+            await self._sessions.store_greeting_variables(new, after, contexts[1])
         await self.invalidate([session.guid])
 
     async def insert_message(self, message: Message, above: UUID | None) -> Message:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Callable, Iterable, Sequence
+from copy import deepcopy
+from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
@@ -19,15 +21,20 @@ from lethe_app.domain.chat import (
 )
 from lethe_app.domain.clock import now
 from lethe_app.domain.persona import Persona
-from lethe_app.prompt.macros import MacroContext, expand
+from lethe_app.prompt.macros import MacroContext, expand, expand_greetings
 from lethe_app.services.events import Listeners
 from lethe_app.services.participants import FillMacros, MacroPosition, Participants, ParticipantService
-from lethe_app.services.prompting.turn_context import STABLE_PREFIX, TurnContext
+from lethe_app.services.prompting.turn_context import (
+    STABLE_PREFIX,
+    MacroState,
+    TurnContext,
+    greeting_changes,
+)
 from lethe_app.services.sessions.archive_queue import ArchiveQueue
 from lethe_app.services.sessions.languages import MessageLanguages, describe_text
 from lethe_app.services.sessions.reply_writer import ReplyKind, ReplyWriter
 from lethe_app.services.sessions.timeout import SessionTimeout
-from lethe_app.storage.chats.sessions import SessionStore
+from lethe_app.storage.chats.sessions import SHARED_VARIABLES, VARIABLES, SessionStore
 
 
 class SessionService:
@@ -145,7 +152,17 @@ class SessionService:
         previous = before[0].content if before else ""
         if greeting := create_greeting(participants.persona, session, macro_context, previous):
             await self._session_store.add_message(greeting)
+            await self.store_greeting_variables(greeting, participants.persona, macro_context)
         return await self._session_store.session(session.guid)
+
+    async def store_greeting_variables(self, greeting: Message, persona: Persona, macro_context: MacroContext) -> None:
+        """Store the variables that the greetings of a persona have set, each for the alternative that it is."""
+        texts = [*filter(str.strip, persona.first_messages), *filter(str.strip, persona.group_greetings)]
+        greetings = expand_greetings(texts, macro_context)
+        contents = [alternative.content for alternative in greeting.alternatives]
+        after = {contents.index(text): variables for text, variables in reversed(greetings) if text in contents}
+        if (changes := greeting_changes(greeting, macro_context.variables, after)) is not None:
+            await self._session_store.save_variables(greeting.session_id, changes)
 
     async def wait_until_archived(self, persona_id: str) -> bool:
         """Wait until rules have archived the sessions that ended when the newest one began; return whether any still were."""
@@ -182,10 +199,14 @@ class SessionService:
         self.changed.notify(session.persona_id)
         return new_session.guid
 
-    async def add_user_message(self, turn: TurnContext, text: str, mode: MessageMode = MessageMode.TEXT) -> Message:
-        """Store a message of the user at the end of a session, with its macros expanded, and the switches it makes."""
+    async def add_user_message(self, turn: TurnContext, text: str, mode: MessageMode = MessageMode.TEXT) -> TurnContext:
+        """Store a message of the user at the end of a session, with its macros expanded, and the switches it makes; return the
+        turn with it.
+        """
         session, participants = turn.session, turn.participants
         macro_context = await self._fill(session, participants, now(), [text])
+        state = MacroState(turn, is_reply=False)
+        macro_context = replace(macro_context, values=macro_context.values | state.values, variables=deepcopy(state.variables))
         message = Message(
             session_id=session.guid,
             role=Role.USER,
@@ -195,9 +216,14 @@ class SessionService:
             alternatives=[describe_text(Alternative(content=expand(text, macro_context)))],
         )
         message = await self._session_store.add_message(message, find_requested_language(text))
+        if (changes := state.changes(macro_context.variables, message)) is not None:
+            await self._session_store.save_variables(session.guid, changes)
+            shared = {SHARED_VARIABLES: macro_context.variables.shared}
+            states, app_state = {**turn.rows.states, VARIABLES: changes.snapshots}, {**turn.rows.app_state, **shared}
+            turn = replace(turn, rows=replace(turn.rows, states=states, app_state=app_state))
         self.languages.note_stored(message)
         self.changed.notify(session.persona_id)
-        return message
+        return turn.with_user_message(message)
 
     def create_writer(self, turn: TurnContext, before: Message | None, kind: ReplyKind, requested_at: float) -> ReplyWriter:
         """Return a writer that stores a reply of the turn's speaker, or another alternative or the continuation of `before`,
@@ -270,13 +296,14 @@ class SessionService:
         message = await self._session_store.message(outline[0].id)
         greetings = [*persona.first_messages, *persona.group_greetings]
         macro_context = await self._fill(session, participants, session.added, greetings)
-        texts = [expand(text, macro_context) for text in persona.group_greetings if text.strip()]
+        texts = [text for text, _ in expand_greetings([*filter(str.strip, persona.group_greetings)], macro_context)]
         known = [alternative.content for alternative in message.alternatives]
         for text in texts if session.guests else ():
             if text not in known:
                 alternative = Alternative(content=text, created=session.added)
                 await self._session_store.store_reply(message, None, alternative, is_new=False)
                 known.append(text)
+        await self.store_greeting_variables(await self._session_store.message(message.id), persona, macro_context)
         wanted = texts if session.guests else [text for text in known if text not in texts]
         if wanted and message.current.content not in wanted:
             await self._session_store.set_shown(message.id, known.index(random.choice(wanted)))  # noqa: S311 - as above
@@ -319,7 +346,7 @@ def create_greeting(persona: Persona, session: ChatSession, macro_context: Macro
     """Return the greeting of a session: one of the persona's at random, but not `previous` if there is another, with all of
     them as alternatives; None if there are none.
     """
-    greetings = [expand(text, macro_context) for text in persona.first_messages if text.strip()]
+    greetings = [text for text, _ in expand_greetings([*filter(str.strip, persona.first_messages)], macro_context)]
     if not greetings:
         return None
     new = [index for index, text in enumerate(greetings) if text != previous]
