@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from pydantic import JsonValue
 
@@ -26,6 +26,10 @@ DEFAULT_DEPTH, DEFAULT_TALKATIVENESS = 4, 0.5
 _EXAMPLE_STARTS = re.compile(r"^[ \t]*<START>[ \t]*$", re.IGNORECASE | re.MULTILINE)
 USED_EXTENSIONS = {"depth_prompt", "talkativeness", "world"}
 """Extensions of a card that Lethe acts on."""
+_SCRIPTS = re.compile("script|helper|variable", re.IGNORECASE)
+"""What the names of extensions contain that hold scripts: those of SillyTavern, and of helper extensions."""
+MAX_NAMES = 120
+"""Letters of the names of scripts in a note."""
 NOT_COMPARED = {"original", "unique_name", "avatar", "worlds"}
 """Fields of a persona that a card does not determine by itself."""
 
@@ -39,9 +43,28 @@ def read_card_fields(card: Mapping[str, JsonValue], name: str, notes: ImportNote
     original, read = without_book(card), _reader(name)
     kept = keep_original(original, write_persona(persona), read, read(original))
     extensions = FieldReader(kept).child("data").mapping("extensions")
-    for extension in sorted(name for name, value in extensions.items() if value and name not in USED_EXTENSIONS):
-        notes.add(NoteKind.NO_EFFECT, f"data.extensions.{extension}")
+    named = {name: list(_find_names(value)) for name, value in extensions.items() if name not in USED_EXTENSIONS}
+    scripts = [name for name in named if _SCRIPTS.search(name)]
+    for script in (script for script in scripts if named[script]):
+        notes.add(NoteKind.SCRIPTS, f"data.extensions.{script}", names=", ".join(named[script])[:MAX_NAMES])
+    for other in sorted(other for other in named.keys() - scripts if extensions[other]):
+        notes.add(NoteKind.NO_EFFECT, f"data.extensions.{other}")
     return persona.model_copy(update={"original": {CARD: kept} if kept else {}})
+
+
+def _find_names(value: JsonValue, name: str = "") -> Iterator[str]:
+    """Yield what the scripts and variables of an extension are called; nothing for empty ones."""
+    match value:
+        case list():
+            yield from (found for one in value for found in _find_names(one, name))
+        case {"scriptName": str(title)} | {"name": str(title)}:
+            yield title
+        case {"value": dict() as script}:
+            yield from _find_names(script, name)
+        case dict():
+            yield from (found for key, one in value.items() for found in _find_names(one, key))
+        case _ if name and value not in (None, "", False):
+            yield name
 
 
 def read_persona(card: Mapping[str, JsonValue], name: str, notes: ImportNotes) -> Persona:

@@ -23,6 +23,7 @@ from lethe_app.interchange.external_file import MAX_FILE_BYTES, ExternalContent,
 from lethe_app.interchange.json_text import JsonObject
 from lethe_app.interchange.memories import ImportedMemories
 from lethe_app.interchange.transcripts.transcript import ChatTranscript
+from lethe_app.prompt.macros import unknown_macros
 from lethe_app.services.imports.plan import Excerpt, ExcerptKind, ImportItem, ImportPlan, ItemKind, list_files
 from lethe_app.services.scheduling.offload import ProgressCallback
 
@@ -37,7 +38,12 @@ SETTINGS_FILE = "settings.json"
 USER_MACRO = "{{user}}"
 """Macro for the user's name as excerpts contain it."""
 MAX_DECORATORS = 20
-"""Maximum number of notes about decorators."""
+"""Maximum number of notes about decorators, and of unknown macros that are named."""
+MACRO_FIELDS = (
+    *("bio", "personality", "scenario", "first_messages", "group_greetings", "example_dialogs", "system_prompt"),
+    *("post_history_instructions", "depth_prompt"),
+)
+"""Texts of a persona in which macros are expanded."""
 
 
 def read_plan(paths: Sequence[Path], report_progress: ProgressCallback) -> ImportPlan:
@@ -127,12 +133,13 @@ def _items(found: ExternalContent, file: Path, digest: str, changed: datetime) -
         return ImportItem(kind, key, file, name, changed, notes, size, excerpts=excerpts, greetings=greetings, preset=preset)
 
     for number, card in enumerate(found.cards):
-        notes = [*card.notes, *_decorator_notes(card.world)]
+        texts = [text for name in MACRO_FIELDS for text in _list_texts(getattr(card.persona, name))]
+        notes = [*_text_notes(texts, card.world), *card.notes, *_decorator_notes(card.world)]
         size = len(card.world.entries) if card.world is not None else 0
         yield describe(ItemKind.PERSONA, number, card.persona.name, notes, size, card), card
     for number, world in enumerate(found.worlds):
         empty = [] if world.entries else [ImportNote(NoteKind.NO_ENTRIES)]
-        notes = [*found.notes, *empty, *_decorator_notes(world)]
+        notes = [*empty, *_text_notes([], world), *found.notes, *_decorator_notes(world)]
         yield describe(ItemKind.WORLD, number, world.name, notes, len(world.entries), world), world
     if found.memories is not None and found.memories.memories:
         name, size = found.memories.persona_name, len(found.memories.memories)
@@ -146,7 +153,9 @@ def _items(found: ExternalContent, file: Path, digest: str, changed: datetime) -
             size = len(transcript.messages)
             yield describe(ItemKind.CONVERSATION, number, name, found.notes, size, transcript), transcript
     for number, preset in enumerate(found.presets):
-        yield describe(ItemKind.PRESET, number, preset.name, found.notes if number == 0 else (), content=preset), preset
+        prompts = [preset.prompt] if isinstance(preset, SystemPreset) else []
+        notes = [*_text_notes(prompts), *(found.notes if number == 0 else ())]
+        yield describe(ItemKind.PRESET, number, preset.name, notes, content=preset), preset
 
 
 def _list_excerpts(content: Content) -> Iterator[Excerpt]:
@@ -189,6 +198,18 @@ class MacroNames:
         text = re.sub(r"(?i)\{\{char\}\}|<bot>", lambda _found: self.character, text[: 4 * MAX_EXCERPT_LENGTH])
         text = " ".join(re.sub(r"(?i)\{\{user\}\}|<user>", USER_MACRO, text).split())
         return text if len(text) <= MAX_EXCERPT_LENGTH else f"{text[: MAX_EXCERPT_LENGTH - 1].rsplit(' ', 1)[0]}…"
+
+
+def _list_texts(value: str | list[str]) -> list[str]:
+    return [value] if isinstance(value, str) else value
+
+
+def _text_notes(texts: Sequence[str], world: World | None = None) -> list[ImportNote]:
+    """Return a note about the unknown macros in texts and in a world, and one if they contain code of templates."""
+    all_texts = [*texts, *(entry.content for entry in (world.entries if world is not None else ()))]
+    names = dict.fromkeys(f"{{{{{name[:MAX_NAME_LENGTH]}}}}}" for text in all_texts for name in unknown_macros(text))
+    notes = [ImportNote(NoteKind.UNKNOWN_MACROS, values={"names": ", ".join([*names][:MAX_DECORATORS])})] if names else []
+    return notes + [ImportNote(NoteKind.TEMPLATE_CODE)] * any("<%" in text and "%>" in text for text in all_texts)
 
 
 def _decorator_notes(world: World | None) -> list[ImportNote]:

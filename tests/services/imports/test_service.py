@@ -174,8 +174,39 @@ def one_of(items: object, kind: ItemKind) -> ImportItem:
     return next(item for item in items if item.kind is kind)  # type: ignore[attr-defined]
 
 
+async def test_what_is_not_run_is_named_in_the_preview(services: AppServices, tmp_path: Path):
+    data = {
+        "name": "Ada",
+        "description": "{{setvar::a::1}}{{get_message_variable::stat.hp}} {{if x}}{{foo}}{{/if}} <%= getvar('hp') %>",
+        "first_mes": "Hello {{foo}} {{user}}.",
+        "character_book": {"entries": [{"keys": ["a"], "content": "{{bar}}"}]},
+        "extensions": {
+            "regex_scripts": [{"scriptName": "Hide status", "findRegex": "/x/"}],
+            "TavernHelper_scripts": [{"type": "script", "value": {"name": "Dice", "content": "…"}}],
+            "tavern_helper": {"scripts": [], "variables": {"hp": 5}},
+            "chub": {"id": 1},
+        },
+    }
+    (tmp_path / "ada.json").write_bytes(as_bytes({"spec": "chara_card_v2", "spec_version": "2.0", "data": data}))
+    empty = {"regex_scripts": [], "tavern_helper": [["scripts", []], ["variables", {}]]}
+    plain = {"name": "Bo", "description": "{{user}}", "first_mes": "Hi.", "extensions": empty}
+    (tmp_path / "bo.json").write_bytes(as_bytes({"spec": "chara_card_v2", "spec_version": "2.0", "data": plain}))
+
+    ada, bo = (await services.imports.read_plan([tmp_path / "ada.json", tmp_path / "bo.json"])).items
+
+    assert [describe_note(note) for note in ada.notes] == [
+        "Unknown macros are kept as they are, and left out of greetings: {{get_message_variable::stat.hp}}, {{foo}}, {{bar}}",
+        "Code between <% and %> is not run, and is sent to the model as it is",
+        "“data.extensions.regex_scripts” is kept for export, but no script is run: Hide status",
+        "“data.extensions.TavernHelper_scripts” is kept for export, but no script is run: Dice",
+        "“data.extensions.tavern_helper” is kept for export, but no script is run: hp",
+        "“data.extensions.chub” is kept for export, but has no effect",
+    ]
+    assert not bo.notes
+
+
 def test_notes_are_worded():
-    values = {"found": "string", "used": "1", "limit": 5, "name": "x", "version": "4", "host": "h", "count": 3}
+    values = {"found": "string", "used": "1", "limit": 5, "name": "x", "version": "4", "host": "h", "count": 3, "names": "a"}
     assert set(TEMPLATES) == set(NoteKind)
     assert all("{" not in describe_note(ImportNote(kind, "data.tags", values)) for kind in NoteKind)
 

@@ -156,14 +156,19 @@ class PersonaPreview(QFrame):
             tokens = dict(zip(draft.schedule, edited.pieces, strict=False)).get(day) if edited is not None else None
             unknown = tuple(macro for macro in unknown if macro in draft.schedule.get(day, ""))
         self._form.show_note(name, format_token_count(tokens) if tokens is not None else "")
-        self._form.show_error(name, self._unknown_macros_text(unknown))
+        self._form.show_error(
+            name, self._unknown_macros_text(unknown, is_greeting="greetings" in name or name == "first_messages")
+        )
 
-    def _unknown_macros_text(self, unknown: Sequence[str]) -> str:
+    def _unknown_macros_text(self, unknown: Sequence[str], *, is_greeting: bool) -> str:
         if not unknown:
             return ""
         names = ", ".join(f"{{{{{macro}}}}}" for macro in unknown)
         singular = self.tr("{names} is not a known macro and is sent to the model as it is.")
         plural = self.tr("{names} are not known macros and are sent to the model as they are.")
+        if is_greeting:
+            singular = self.tr("{names} is not a known macro and is left out of greetings.")
+            plural = self.tr("{names} are not known macros and are left out of greetings.")
         return (singular if len(unknown) == 1 else plural).format(names=names)
 
     def _render_spans(self) -> None:
