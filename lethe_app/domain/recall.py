@@ -178,6 +178,8 @@ class RecalledMemory(BaseModel, extra="forbid", frozen=True):
     role: Role = Role.SYSTEM
     world: str = ""
     """File name of its world, if it is a world entry."""
+    outlet: str = ""
+    """Name under which a macro inserts it; it then has no place of its own."""
 
     @property
     def is_notebook(self) -> bool:

@@ -40,6 +40,9 @@ class WorldEntry(MemoryUnit):
     keywords_secondary: list[str] = form_field(
         [], "Secondary keys", "Keys that the selective logic above combines with the main keys.", placeholder="word or name"
     )
+    outlet: str = form_field(
+        "", "Outlet", "Name under which {{outlet::name}} inserts the content in another text; it then stands nowhere else."
+    )
     case_sensitive: bool = form_field(False, "Case-sensitive", "Prevent “Rose” from matching “rose”.")
     whole_word: bool = form_field(True, "Match whole words", "Prevent “king” from matching “kingdom”.")
     """True has no effect in scripts that put no spaces between words."""

@@ -12,7 +12,7 @@ from functools import lru_cache, partial
 from random import Random
 
 from lethe_app.domain.clock import WEEKDAYS, spell_date, spell_time
-from lethe_app.prompt.macro_syntax import Macro, Nodes, join_scopes, parse_macros, split_nodes, walk_macros
+from lethe_app.prompt.macro_syntax import Macro, Nodes, parse_macros, split_nodes, walk_macros
 from lethe_app.prompt.moment_format import format_moment
 from lethe_app.prompt.variables import OPERATIONS, SHORT_FORMS, Operation, Variables, is_true
 
@@ -122,13 +122,13 @@ parse = lru_cache(PARSED_TEXTS)(parse_macros)
 """Return the pieces and macros of a text; those of the texts that every prompt has are kept."""
 
 
-def expand(text: str, macro_context: MacroContext) -> str:
-    """Return `text` with every known macro expanded. Unknown ones stay as they are, or are left out if the context says so.
-    Recursion and total size are limited.
+def expand(text: str | Nodes, macro_context: MacroContext) -> str:
+    """Return a text, or a part of a parsed one, with every known macro expanded. Unknown ones stay as they are, or are left
+    out if the context says so. Recursion and total size are limited.
     """
-    if "{{" not in text and "<" not in text and "\\{" not in text:
+    if isinstance(text, str) and "{{" not in text and "<" not in text and "\\{" not in text:
         return text
-    return _TRIM.sub("", _Expansion(macro_context).expand(parse(text)))
+    return _TRIM.sub("", _Expansion(macro_context).expand(parse(text) if isinstance(text, str) else text))
 
 
 def expand_greetings(texts: Sequence[str], macro_context: MacroContext) -> list[tuple[str, Variables]]:
@@ -257,7 +257,6 @@ def _choose(call: MacroCall) -> str:
     named = parse_macros(f"{{{{{written}}}}}")[1:2] if "{" not in written else ()
     known = [node for node in named if isinstance(node, Macro) and is_known(node)]
     value = call.expansion.resolve(known[0]) if known else call.expansion.expand(condition)
-    content = join_scopes(content)
     names = [node.name if isinstance(node, Macro) else "" for node in content]
     middle = names.index("else") if "else" in names else len(content)
     chosen = content[:middle] if is_true(value or "") is not is_inverted else content[middle + 1 :]

@@ -22,8 +22,8 @@ _LONG = {
 }
 """Formats that stand for others."""
 _TOKEN = re.compile(
-    r"\[([^\]]*)\]|LTS|LT|L{1,4}|l{1,4}|Mo|Do|DDDo|do|wo|Wo|Qo|YYYY|YY|Y|M{1,4}|D{1,4}|d{1,4}|E|e|HH?|hh?|kk?|mm?|ss?|SSS|SS|S"
-    r"|A|a|ZZ?|X|x|Q|WW?|ww?|GGGG"
+    r"\[([^\]]*)\]|LTS|LT|L{1,4}|l{1,4}|Mo|Do|DDDo|do|Wo|Qo|YYYY|YY|Y|M{1,4}|D{1,4}|d{1,4}|E|e|HH?|hh?|kk?|mm?|ss?|SSS|SS|S"
+    r"|A|a|ZZ?|X|x|Q|WW?|GGGG"
 )
 """Parts of a format; what is in square brackets is text."""
 _PARTS: dict[str, Callable[[datetime], str]] = {
@@ -63,8 +63,8 @@ _PARTS: dict[str, Callable[[datetime], str]] = {
     "S": lambda time: str(time.microsecond // 100_000),
     "A": lambda time: "PM" if time.hour >= 12 else "AM",
     "a": lambda time: "pm" if time.hour >= 12 else "am",
-    "Z": lambda time: _offset(time, ":"),
-    "ZZ": lambda time: _offset(time, ""),
+    "Z": lambda time: f"{time:%z}"[:3] + ":" + f"{time:%z}"[3:5],
+    "ZZ": lambda time: f"{time:%z}"[:5],
     "X": lambda time: str(int(time.timestamp())),
     "x": lambda time: str(int(time.timestamp() * 1000)),
     "Q": lambda time: str((time.month + 2) // 3),
@@ -73,9 +73,6 @@ _PARTS: dict[str, Callable[[datetime], str]] = {
     "WW": lambda time: f"{time.isocalendar().week:02}",
     "W": lambda time: str(time.isocalendar().week),
     "Wo": lambda time: _ordinal(time.isocalendar().week),
-    "ww": lambda time: f"{_week(time):02}",
-    "w": lambda time: str(_week(time)),
-    "wo": lambda time: _ordinal(_week(time)),
 }
 
 
@@ -91,16 +88,4 @@ def format_moment(time: datetime, form: str) -> str:
 
 
 def _ordinal(number: int) -> str:
-    ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
-    return f"{number}{ending}"
-
-
-def _offset(time: datetime, separator: str) -> str:
-    text = time.strftime("%z") or "+0000"
-    return f"{text[:3]}{separator}{text[3:5]}"
-
-
-def _week(time: datetime) -> int:
-    """Return the week of the year as in America: weeks begin on Sunday, and the first has January 1st."""
-    january_first = time.replace(month=1, day=1)
-    return (time.timetuple().tm_yday - 1 + january_first.isoweekday() % 7) // 7 + 1
+    return f"{number}{'th' if 10 < number % 100 < 14 else {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th')}"

@@ -124,17 +124,16 @@ def compile_system(
 def _running_sections(prompt: str, macro_context: MacroContext) -> list[PromptSection]:
     """Split the prompt at macros that insert another part's text, and expand each piece by itself."""
     sections: list[PromptSection] = []
-    pending = ""
+    pieces: list[tuple[PromptPart, list[str | Macro]]] = [(PromptPart.SYSTEM, [])]
     for node in parse(prompt):
-        name = ALIASES.get(node.name, node.name) if isinstance(node, Macro) else ""
-        source = node.source if isinstance(node, Macro) else node
-        if name not in _PART_BY_MACRO:
-            pending += source
-            continue
-        sections.append(PromptSection(PromptPart.SYSTEM, expand(pending, macro_context)))
-        sections.append(PromptSection(_PART_BY_MACRO[name], expand(source, macro_context).strip()))
-        pending = ""
-    sections.append(PromptSection(PromptPart.SYSTEM, expand(pending, macro_context)))
+        part = _PART_BY_MACRO.get(ALIASES.get(node.name, node.name)) if isinstance(node, Macro) else None
+        if part is None:
+            pieces[-1][1].append(node)
+        else:
+            pieces += [(part, [node]), (PromptPart.SYSTEM, [])]
+    for part, nodes in pieces:
+        text = expand(nodes, macro_context)
+        sections.append(PromptSection(part, text if part is PromptPart.SYSTEM else text.strip()))
     return [section for section in sections if section.text]
 
 

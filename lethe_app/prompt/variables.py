@@ -12,6 +12,7 @@ MAX_VALUE, MAX_VARIABLES = 20_000, 1000
 """Characters of a value that are kept, and variables of one scope."""
 Values = dict[str, str]
 _NUMBER = re.compile(r"\s*(?:[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,3})?)?\s*", re.IGNORECASE)
+ANSWERS = ("false", "true")
 FALSE = frozenset({"", "false", "off", "0", "no"})
 """Values in lower case that are not true in a condition."""
 
@@ -38,49 +39,36 @@ def to_number(value: str) -> float | None:
 def _set(values: Values, name: str, value: str) -> str:
     if name and (name in values or len(values) < MAX_VARIABLES):
         values[name] = value[:MAX_VALUE]
-    return ""
+    return values.get(name, "")
 
 
 def _add(values: Values, name: str, value: str) -> str:
     """Add to a number, append to a text or to a list in JSON, and return the new value."""
     present = values.get(name, "")
     one, other = to_number(present), to_number(value)
-    if present.lstrip().startswith("["):
-        try:
-            _set(values, name, json.dumps([*json.loads(present), value], ensure_ascii=False))
-        except (ValueError, TypeError, RecursionError):
-            _set(values, name, present + value)
-    elif one is None or other is None:
-        _set(values, name, present + value)
-    else:
-        total = one + other
-        _set(values, name, str(int(total)) if total.is_integer() else repr(total))
-    return values.get(name, "")
-
-
-def _assign(values: Values, name: str, value: str) -> str:
-    _set(values, name, value)
-    return values.get(name, "")
+    if one is not None and other is not None:
+        return _set(values, name, repr(one + other).removesuffix(".0"))
+    try:
+        items = json.loads(present) if present.lstrip().startswith("[") else None
+    except (ValueError, RecursionError):
+        items = None
+    return _set(values, name, present + value if items is None else json.dumps([*items, value], ensure_ascii=False))
 
 
 def _compare(values: Values, name: str, value: str, compare: Callable[[float, float], bool]) -> str:
     one, other = to_number(values.get(name, "")), to_number(value)
-    return _spell(one is not None and other is not None and compare(one, other))
-
-
-def _spell(answer: bool) -> str:
-    return "true" if answer else "false"
+    return ANSWERS[one is not None and other is not None and compare(one, other)]
 
 
 Operation = Callable[[Values, str, Callable[[], str]], str]
 """Function of a variable; the value is expanded only if it is needed."""
 OPERATIONS: dict[str, Operation] = {
     "get": lambda values, name, _value: values.get(name, ""),
-    "set": lambda values, name, value: _set(values, name, value()),
+    "set": lambda values, name, value: _set(values, name, value()) and "",
     "add": lambda values, name, value: _add(values, name, value()) and "",
     "inc": lambda values, name, _value: _add(values, name, "1"),
     "dec": lambda values, name, _value: _add(values, name, "-1"),
-    "has": lambda values, name, _value: _spell(name in values),
+    "has": lambda values, name, _value: ANSWERS[name in values],
     "delete": lambda values, name, _value: values.pop(name, "") and "",
 }
 """By the beginning of the macro's name."""
@@ -95,10 +83,10 @@ SHORT_FORMS: dict[str, Operation] = {
     ),
     "||": lambda values, name, value: present if is_true(present := values.get(name, "")) else value(),
     "??": lambda values, name, value: values[name] if name in values else value(),
-    "||=": lambda values, name, value: present if is_true(present := values.get(name, "")) else _assign(values, name, value()),
-    "??=": lambda values, name, value: values[name] if name in values else _assign(values, name, value()),
-    "==": lambda values, name, value: _spell(values.get(name, "") == value()),
-    "!=": lambda values, name, value: _spell(values.get(name, "") != value()),
+    "||=": lambda values, name, value: present if is_true(present := values.get(name, "")) else _set(values, name, value()),
+    "??=": lambda values, name, value: values[name] if name in values else _set(values, name, value()),
+    "==": lambda values, name, value: ANSWERS[values.get(name, "") == value()],
+    "!=": lambda values, name, value: ANSWERS[values.get(name, "") != value()],
     ">": lambda values, name, value: _compare(values, name, value(), lambda one, other: one > other),
     ">=": lambda values, name, value: _compare(values, name, value(), lambda one, other: one >= other),
     "<": lambda values, name, value: _compare(values, name, value(), lambda one, other: one < other),

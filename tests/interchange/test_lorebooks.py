@@ -268,14 +268,43 @@ def test_a_book_with_a_description_is_no_character(values: dict[str, object]):
     assert [(entry.keywords_main, entry.content) for entry in world.entries] == [(["a"], "A.")]
 
 
-def test_an_outlet_is_in_no_prompt_and_returns():
-    values = {"entries": {"0": {"uid": 0, "key": ["a"], "content": "A.", "position": 7, "outletName": "x", "disable": False}}}
+def test_an_outlet_without_a_name_is_in_no_prompt_and_returns():
+    values = {"entries": {"0": {"uid": 0, "key": ["a"], "content": "A.", "position": 7, "outletName": "", "disable": False}}}
     notes = ImportNotes()
 
     world = read_lorebook(values, "B", notes)
 
     assert not world.entries[0].enabled
-    assert {note.location for note in notes.notes} == {"position", "outletName"}
+    assert [note.location for note in notes.notes] == ["position"]
+    assert lost(values, write_world_info(world)) == []
+
+
+@pytest.mark.parametrize(
+    ("chosen", "is_noted"),
+    [
+        ({"isExclude": False, "names": [], "tags": []}, False),
+        ({"isExclude": True, "names": []}, False),
+        ({}, False),
+        (None, False),
+        ({"isExclude": False, "names": [], "tags": ["x"]}, True),
+        ({"isExclude": True, "names": ["Vera"]}, True),
+    ],
+)
+def test_an_empty_filter_of_characters_is_no_remark(chosen: object, is_noted: bool):
+    notes = ImportNotes()
+
+    read_lorebook({"entries": {"0": {"key": ["a"], "content": "A.", "characterFilter": chosen}}}, "B", notes)
+
+    assert [note.location for note in notes.notes] == ["characterFilter"] * is_noted
+
+
+def test_an_outlet_is_named_and_returns():
+    values = {"entries": {"0": {"uid": 0, "key": ["a"], "content": "A.", "position": 7, "outletName": "x", "disable": False}}}
+    notes = ImportNotes()
+
+    world = read_lorebook(values, "B", notes)
+
+    assert (world.entries[0].enabled, world.entries[0].outlet, notes.notes) == (True, "x", [])
     assert lost(values, write_world_info(world)) == []
 
 

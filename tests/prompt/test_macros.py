@@ -1,13 +1,15 @@
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lethe_app.prompt.macros import MacroContext, expand, expand_greetings, unknown_macros
+from lethe_app.prompt.macros import MACROS, TEXTS, VALUES, MacroContext, expand, expand_greetings, unknown_macros
 from lethe_app.prompt.variables import Variables
 
 SCENE = MacroContext(
@@ -134,6 +136,14 @@ def test_variables_are_set_and_read(text: str, expected: str, local: dict[str, s
     assert expand(text, replace(SCENE, variables=variables)) == expected
     assert variables.local == local
     assert not unknown_macros(text)
+
+
+def test_the_list_of_macros_in_the_documentation_is_true():
+    text = (Path(__file__).parents[2] / "docs" / "formats.md").read_text(encoding="utf-8").partition("## Macros")[2]
+    named = set(re.findall(r"\{\{#?([$.]|//|\w+)", text.partition("## ")[0].casefold()))
+
+    assert not unknown_macros(text.partition("- **Names")[2].replace("…", ""))
+    assert {*MACROS, *TEXTS, *VALUES} <= named
 
 
 def test_inserted_values_are_never_split_or_expanded_again():

@@ -22,12 +22,11 @@ ROLES = (Role.SYSTEM, Role.USER, Role.ASSISTANT)
 """Roles by SillyTavern's number."""
 AT_DEPTH, BEFORE_CHARACTER, AFTER_CHARACTER, OUTLET = 4, 0, 1, 7
 """Positions: among the messages, before or after the description of the character in the system prompt, and where a macro
-stands; those beside the author's note and the examples have no counterpart.
+inserts it; those beside the author's note and the examples have no counterpart.
 """
 DEFAULT_DEPTH, DEFAULT_ORDER, DEFAULT_WEIGHT, DEFAULT_PRIORITY = 4, 100, 100, 1
 MAX_DEPTH = 1000
 WITHOUT_EFFECT = (
-    "outletName",
     "automationId",
     "triggers",
     "characterFilter",
@@ -58,13 +57,15 @@ def read_entry_fields(values: Mapping[str, JsonValue], notes: ImportNotes, locat
     sticky = fields.number("sticky", 0, 0, 2000)
     position = fields.number("position", BEFORE_CHARACTER)
     at_depth = position == AT_DEPTH
-    if position not in (BEFORE_CHARACTER, AFTER_CHARACTER, AT_DEPTH):
+    outlet = fields.text("outletName").strip() if position == OUTLET else ""
+    if position not in (BEFORE_CHARACTER, AFTER_CHARACTER, AT_DEPTH) and not outlet:
         notes.add(NoteKind.NO_EFFECT, "position")
     depth = fields.number("depth", DEFAULT_DEPTH, 0, MAX_DEPTH)
     chance = fields.decimal("probability", 100.0, 0.0, 100.0) if fields.flag("useProbability", default=True) else 100.0
     scan_depth = fields.optional_number("scanDepth", 0, 201)
     for name in WITHOUT_EFFECT:
-        if values.get(name):
+        value = values.get(name)
+        if any(value.get(field) for field in ("names", "tags")) if isinstance(value, dict) else value:
             notes.add(NoteKind.NO_EFFECT, name)
     return {
         "name": fields.text("comment").strip() or (keys[0].strip() if keys else f"Entry {number + 1}"),
@@ -73,8 +74,9 @@ def read_entry_fields(values: Mapping[str, JsonValue], notes: ImportNotes, locat
         "keywords_secondary": fields.texts("keysecondary") if is_selective else [],
         "word_link": LOGIC[fields.number("selectiveLogic", 0, 0, 3)],
         "sticky": fields.flag("constant"),
-        # An outlet is inserted by a macro only, which there is not here.
-        "enabled": not fields.flag("disable") and position != OUTLET,
+        # Without a name, no macro can insert it.
+        "enabled": not fields.flag("disable") and (position != OUTLET or bool(outlet)),
+        "outlet": outlet,
         "trigger_chance": chance / 100,
         "position_index": depth if at_depth else -1,
         "role": ROLES[fields.number("role", 0, 0, 2)] if at_depth else Role.SYSTEM,
@@ -125,7 +127,11 @@ def write_entry_fields(entry: WorldEntry, number: int) -> JsonObject:
     at_depth = entry.position_index >= 0
     # SillyTavern has no priority, so that only one other than the default is written.
     priority: JsonObject = {"priority": entry.priority} if entry.priority != DEFAULT_PRIORITY else {}
-    return priority | {
+    outlet: JsonObject = {"outletName": entry.outlet} if entry.outlet else {}
+    place = AT_DEPTH if at_depth else BEFORE_CHARACTER
+    return {
+        **priority,
+        **outlet,
         "uid": number,
         "key": list(keys),
         "keysecondary": list(secondary),
@@ -137,7 +143,7 @@ def write_entry_fields(entry: WorldEntry, number: int) -> JsonObject:
         "selectiveLogic": 0 if is_either else LOGIC.index(entry.word_link),
         "addMemo": True,
         "order": entry.order,
-        "position": AT_DEPTH if at_depth else BEFORE_CHARACTER,
+        "position": OUTLET if outlet else place,
         "disable": not entry.enabled,
         "excludeRecursion": entry.exclude_recursion,
         "preventRecursion": entry.prevent_recursion,

@@ -89,6 +89,7 @@ def recall_entry(world: World, entry: WorldEntry, way: RecallWay, because: list[
         position_index=entry.position_index,
         role=entry.role,
         world=world.name,
+        outlet=entry.outlet,
     )
 
 

@@ -332,7 +332,10 @@ class PromptAssembler:
         reply = min(settings.max_reply, model.context // 2)
         limits = {"maxcontext": f"{model.context}", "maxresponse": f"{reply}", "maxprompt": f"{model.context - reply}"}
         limits["model"] = model.file.name
-        system_texts = [recollection.text for recollection in memory.recalled if recollection.position_index < 0]
+        placed = sorted(memory.recalled, key=lambda recollection: recollection.order)
+        names = dict.fromkeys(recollection.outlet for recollection in placed if recollection.outlet)
+        outlets = {name: "\n".join(one.text for one in placed if one.outlet == name) for name in names}
+        system_texts = [one.text for one in memory.recalled if one.position_index < 0 and not one.outlet]
         renderer = chat_format.choice.renderer
         return PromptRequest(
             renderer=with_tools(renderer, tools.declared) if tools.declared else renderer,
@@ -341,7 +344,7 @@ class PromptAssembler:
             group=participants.group,
             user=participants.user,
             system=system,
-            macro_context=replace(macro_context, values=macro_context.values | limits),
+            macro_context=replace(macro_context, values=macro_context.values | limits, outlets=outlets),
             history=history,
             context=model.context,
             reply_reserve=reply,
@@ -425,9 +428,7 @@ def persona_notes(persona: Persona) -> list[PromptNote]:
 
 def turn_notes(memory: TurnMemory) -> list[PromptNote]:
     """Return the notes for this turn only, the most important first."""
-    notes = [
-        recollection for recollection in memory.recalled if recollection.position_index >= 0 and recollection.way not in LOGGED
-    ]
+    notes = [one for one in memory.recalled if one.position_index >= 0 and one.way not in LOGGED and not one.outlet]
     ranked = [
         PromptNote(recollection.text, recollection.role.value, recollection.order, recollection.position_index)
         for recollection in sorted(notes, key=lambda recollection: -recollection.priority)

@@ -143,3 +143,20 @@ async def test_a_condition_around_a_text_of_the_card_is_one_section(talk: Talk):
     assert "The scene: A harbour at night.\nDry.\nA navigator." in prompt
     assert prompt.count("Dry.") == 1
     assert prompt.count("A harbour at night.") == 1
+
+
+async def test_entries_with_an_outlet_stand_where_a_macro_inserts_them_and_nowhere_else(talk: Talk):
+    fields = {"category": "world_info", "outlet": "news"}
+    entries = [
+        {"name": "B", "content": "{{char}} heard B.", "keywords_main": ["news"], "order": 200, **fields},
+        {"name": "A", "content": "A came.", "keywords_main": ["news"], "order": 100, "position_index": -1, **fields},
+    ]
+    talk.write_world("isles", *entries)
+    text = "News: [{{outlet::news}}] {{outlet::none}}"
+    await change_persona(talk.services, worlds=["isles"], post_history_instructions=text)
+
+    prompt = await talk.prompt_of(await talk.say("Any news?"))
+
+    assert "News: [A came.\nMira heard B.]" in prompt
+    assert prompt.count("A came.") == 1
+    assert prompt.count("heard B.") == 1

@@ -60,7 +60,7 @@ def rare_field_sections() -> dict[str, list[FieldSpec]]:
     return {
         tr("Key matching"): [link, *_specs("keywords_secondary", "whole_word", "case_sensitive", "scan_depth")],
         tr("Timing"): _specs("trigger_chance", "duration", "cooldown", "delay"),
-        tr("Order and budget"): [*_specs("order", "ignore_budget"), embeds],
+        tr("Order and budget"): [*_specs("order", "ignore_budget", "outlet"), embeds],
         tr("Inclusion groups"): [*_specs("groups", "group_weight", "group_override"), scoring],
         tr("Recursion"): _specs("exclude_recursion", "prevent_recursion", "delay_until_recursion"),
     }
