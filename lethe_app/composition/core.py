@@ -164,7 +164,9 @@ class CoreServices:
         self.knowledge_base = KnowledgeBase(self.memory_index, self.document_store)
         self.past_sessions = PastSessions(self.session_store, self.fact_store, preferences, self.token_counts)
         self.receipts = ReceiptService(self.receipt_store, self.token_counts, preferences)
-        self.fill_macros = MacroValues(self.session_store, self.memory_cache, self.lore, self.untrusted_memories).fill
+        self.fill_macros = MacroValues(
+            self.session_store, self.memory_cache, self.lore, self.untrusted_memories, self.app_state
+        ).fill
         # A saved KV cache state contains the text of its prompt, so it must not outlive anything that is deleted.
         self.prompts_outdated.add(self.cache_state.forget_persona)
         self.memory_cache.forgotten.add(self.cache_state.forget_persona)

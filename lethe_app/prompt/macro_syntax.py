@@ -11,12 +11,11 @@ MAX_NESTING = 32
 """Macros inside the braces of others; deeper braces are text."""
 Nodes = Sequence["str | Macro"]
 _BRACES = re.compile(r"\{\{(?!\{)|\}\}")
-_HEAD = re.compile(
-    r"\s*(?P<flags>(?:(?:[!?~#>]|/(?!/)|/(?=//))\s*)*)(?:"
-    r"(?P<time>time_)(?=UTC[+-]\d+\s*$)|(?P<name>//|[a-z][\w-]*)(?P<separator>\s*::?|\s+|(?<=//)|$)"
-    r"|(?P<scope>[.$])\s*(?P<variable>[a-z](?:[\w-]*\w)?)\s*(?P<operator>\+\+|--|(?:\?\?|\|\||[+\-=!<>])=|\?\?|\|\||[=<>]|$))",
-    re.IGNORECASE,
-)
+_FLAGS = r"\s*(?P<flags>(?:(?:[!?~#>]|/(?!/)|/(?=//))\s*)*)"
+_NAME = r"(?P<time>time_)(?=UTC[+-]\d+\s*$)|(?P<name>//|[a-z][\w-]*)(?P<separator>\s*::?|\s+|(?<=//)|$)"
+_OPERATOR = r"(?P<operator>\+\+|--|(?:\?\?|\|\||[+\-=!<>])=|\?\?|\|\||[=<>]|$)"
+_SHORT_FORM = rf"(?P<scope>[.$])\s*(?P<variable>[a-z](?:[\w-]*\w)?)\s*{_OPERATOR}"
+_HEAD = re.compile(f"{_FLAGS}(?:{_NAME}|{_SHORT_FORM})", re.IGNORECASE)
 _COLONS, _COMMA = re.compile("::"), re.compile(r"(?<!\\),")
 
 

@@ -12,8 +12,8 @@ from functools import lru_cache, partial
 from random import Random
 
 from lethe_app.domain.clock import WEEKDAYS, spell_date, spell_time
+from lethe_app.prompt.format.moment_format import format_moment
 from lethe_app.prompt.macro_syntax import Macro, Nodes, parse_macros, split_nodes, walk_macros
-from lethe_app.prompt.moment_format import format_moment
 from lethe_app.prompt.variables import OPERATIONS, SHORT_FORMS, Operation, Variables, is_true
 
 MAX_DEPTH = 8
@@ -75,8 +75,8 @@ ALIASES = {
 `MacroContext.texts`.
 """
 TEXTS = (
-    *("charbio", "userbio", "personality", "scenario", "examples", "selfedit", "original", "charprompt", "charinstruction"),
-    *("chardepthprompt", "creatornotes", "charversion"),
+    *("charbio", "userbio", "personality", "scenario", "examples", "selfedit"),
+    *("original", "charprompt", "charinstruction", "chardepthprompt", "creatornotes", "charversion"),
 )
 """Names of texts that may contain macros; empty where there is none."""
 VALUES = (
@@ -360,12 +360,6 @@ def _use_variable(call: MacroCall, operation: Operation, *, is_shared: bool) -> 
     return operation(values, call.argument(), partial(call.argument, 1))
 
 
-def _use_short_form(call: MacroCall) -> str:
-    variables, operation = call.context.variables, SHORT_FORMS[call.argument(1)]
-    values = variables.shared if call.macro.name == "$" else variables.local
-    return operation(values, call.argument(), partial(call.argument, 2))
-
-
 MACROS: dict[str, Callable[[MacroCall], str | None]] = {
     "user": lambda call: call.context.user,
     "char": lambda call: call.context.char,
@@ -397,8 +391,8 @@ MACROS: dict[str, Callable[[MacroCall], str | None]] = {
     "roll": _roll_dice,
     "ismobile": lambda _call: "false",
     "hasextension": lambda _call: "false",
-    ".": _use_short_form,
-    "$": _use_short_form,
+    ".": lambda call: SHORT_FORMS[call.argument(1)](call.context.variables.local, call.argument(), partial(call.argument, 2)),
+    "$": lambda call: SHORT_FORMS[call.argument(1)](call.context.variables.shared, call.argument(), partial(call.argument, 2)),
     **{
         f"{verb}{scope}var": partial(_use_variable, operation=operation, is_shared=bool(scope))
         for verb, operation in OPERATIONS.items()

@@ -62,6 +62,8 @@ class Participants:
             "scenario": session.scenario or self.persona.scenario,
             "examples": "\n".join(f"- {line}" for line in speaker.example_dialogs if line.strip()),
             "selfedit": speaker.self_edit_field,
+        }
+        texts |= {
             "charprompt": speaker.system_prompt,
             "charinstruction": speaker.post_history_instructions,
             "chardepthprompt": speaker.depth_prompt,

@@ -87,6 +87,10 @@ CARD = replace(
         ("{{time_UTC+2}} {{time::UTC-1}}", "02:05 AM 11:05 PM"),
         ("{{datetimeformat::YYYY-MM-DD HH:mm:ss}}", "2026-03-22 00:05:00"),
         ("{{datetimeformat dddd, Do MMMM [at] h A}}", "Sunday, 22nd March at 12 AM"),
+        (
+            "{{datetimeformat::LLLL}} {{datetimeformat::ll l LT}}",
+            "Sunday, March 22, 2026 12:05 AM Mar 22, 2026 3/22/2026 12:05 AM",
+        ),
         ("{{timeDiff::2023-01-01 15:00:00::2023-01-01 12:00:00}}", "in 3 hours"),
         ("a{{newline::2}}b{{space::3}}c", "a\n\nb   c"),
         ('{{outlet::harbour}}{{outlet::none}}{{banned "delve"}}', "Ada knows the harbour."),

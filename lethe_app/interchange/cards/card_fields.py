@@ -28,8 +28,8 @@ USED_EXTENSIONS = {"depth_prompt", "talkativeness", "world"}
 """Extensions of a card that Lethe acts on."""
 _SCRIPTS = re.compile("script|helper|variable", re.IGNORECASE)
 """What the names of extensions contain that hold scripts: those of SillyTavern, and of helper extensions."""
-MAX_NAMES = 120
-"""Letters of the names of scripts in a note."""
+MAX_NAMES = 60
+"""Letters of the names of an extension's scripts in a note."""
 NOT_COMPARED = {"original", "unique_name", "avatar", "worlds"}
 """Fields of a persona that a card does not determine by itself."""
 
@@ -45,8 +45,8 @@ def read_card_fields(card: Mapping[str, JsonValue], name: str, notes: ImportNote
     extensions = FieldReader(kept).child("data").mapping("extensions")
     named = {name: list(_find_names(value)) for name, value in extensions.items() if name not in USED_EXTENSIONS}
     scripts = [name for name in named if _SCRIPTS.search(name)]
-    for script in (script for script in scripts if named[script]):
-        notes.add(NoteKind.SCRIPTS, f"data.extensions.{script}", names=", ".join(named[script])[:MAX_NAMES])
+    if titles := [f"{name} ({', '.join(named[name])[:MAX_NAMES]})" for name in scripts if named[name]]:
+        notes.add(NoteKind.SCRIPTS, names=", ".join(titles))
     for other in sorted(other for other in named.keys() - scripts if extensions[other]):
         notes.add(NoteKind.NO_EFFECT, f"data.extensions.{other}")
     return persona.model_copy(update={"original": {CARD: kept} if kept else {}})

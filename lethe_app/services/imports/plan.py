@@ -77,7 +77,7 @@ TEMPLATES = {
     NoteKind.REMOTE_ASSET: "{field} lies on {host} and was not downloaded",
     NoteKind.UNKNOWN_MACROS: "Unknown macros are kept as they are, and left out of greetings: {names}",
     NoteKind.TEMPLATE_CODE: "Code between <% and %> is not run, and is sent to the model as it is",
-    NoteKind.SCRIPTS: "{field} is kept for export, but no script is run: {names}",
+    NoteKind.SCRIPTS: "Scripts and variables of extensions are kept for export, but not run or set: {names}",
     NoteKind.UNKNOWN_DECORATOR: "The decorator {name} is not known, or not with its value, and is kept without effect",
     NoteKind.HIDDEN_LINES: "Messages hidden from the model are left out, and kept for export: {count}",
     NoteKind.NO_ENTRIES: "The world has no entries",

@@ -134,7 +134,8 @@ def _items(found: ExternalContent, file: Path, digest: str, changed: datetime) -
 
     for number, card in enumerate(found.cards):
         texts = [text for name in MACRO_FIELDS for text in _list_texts(getattr(card.persona, name))]
-        notes = [*_text_notes(texts, card.world), *card.notes, *_decorator_notes(card.world)]
+        own_notes = sorted(card.notes, key=lambda note: note.kind is not NoteKind.SCRIPTS)
+        notes = [*_text_notes(texts, card.world), *own_notes, *_decorator_notes(card.world)]
         size = len(card.world.entries) if card.world is not None else 0
         yield describe(ItemKind.PERSONA, number, card.persona.name, notes, size, card), card
     for number, world in enumerate(found.worlds):

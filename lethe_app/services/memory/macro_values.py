@@ -18,8 +18,11 @@ from lethe_app.prompt.variables import Variables
 from lethe_app.services.memory.cache import MemoryCache
 from lethe_app.services.memory.lore import LoreService
 from lethe_app.services.participants import MacroPosition, Participants
+from lethe_app.services.prompting.turn_context import SHARED_VALUES
+from lethe_app.services.stored_values import read_stored
 from lethe_app.services.untrusted_memories import UntrustedMemories
-from lethe_app.storage.chats.sessions import SessionStore
+from lethe_app.storage.chats.sessions import SHARED_VARIABLES, SessionStore
+from lethe_app.storage.key_value import AppState
 
 T = TypeVar("T")
 
@@ -33,12 +36,18 @@ class MacroValues:
     """Look up macro values. Texts that do not use these macros cost no read."""
 
     def __init__(
-        self, session_store: SessionStore, memory_cache: MemoryCache, lore: LoreService, untrusted_memories: UntrustedMemories
+        self,
+        session_store: SessionStore,
+        memory_cache: MemoryCache,
+        lore: LoreService,
+        untrusted_memories: UntrustedMemories,
+        app_state: AppState,
     ) -> None:
         self._session_store = session_store
         self._memory_cache = memory_cache
         self._lore = lore
         self._untrusted_memories = untrusted_memories
+        self._app_state = app_state
         self._opening_idle_times: dict[UUID, timedelta] = {}
         """Idle time before each session as its first prompt had it, by session, so that the stable prefix does not change."""
 
@@ -48,7 +57,7 @@ class MacroValues:
         """
         combined_text = "\n".join(texts)
         if _VARIABLE_MACRO.search(combined_text):
-            shared = await self._session_store.shared_variables()
+            shared = read_stored(SHARED_VALUES.validate_python, await self._app_state.get(*SHARED_VARIABLES)) or {}
             macro_context = replace(macro_context, variables=Variables(shared=shared))
         titles = list(dict.fromkeys(_MEMORY_MACRO.findall(combined_text)))
         if titles:

@@ -287,7 +287,7 @@ class Snapshot(BaseModel, extra="ignore"):
     """Value before and after, of those shared by all conversations that were changed."""
 
 
-_SNAPSHOTS, _VALUES = TypeAdapter(dict[str, Snapshot]), TypeAdapter(dict[str, str])
+_SNAPSHOTS, SHARED_VALUES = TypeAdapter(dict[str, Snapshot]), TypeAdapter(dict[str, str])
 
 
 class MacroState:
@@ -304,7 +304,7 @@ class MacroState:
         self._keys = [*(key for text in texts for key in (f"{text}/{BEGINNING}", text)), BEGINNING]
         self._key = self._keys[0] if is_reply else ""
         local = next((self._snapshots[key].local for key in self._keys if key != self._key and key in self._snapshots), {})
-        shared = read_stored(_VALUES.validate_python, rows.app_state.get(SHARED_VARIABLES)) or {}
+        shared = read_stored(SHARED_VALUES.validate_python, rows.app_state.get(SHARED_VARIABLES)) or {}
         for name, (before, _after) in self._snapshots.get(self._key, Snapshot()).shared.items():
             others = {key: value for key, value in shared.items() if key != name}
             shared = others if before is None else others | {name: before}
@@ -345,7 +345,7 @@ class MacroState:
         # What another conversation has changed since is left as it is.
         expected = {name: old[name][1] if name in old else before.shared.get(name) for name in shared.keys() | old.keys()}
         values = {name: (value, after.shared.get(name)) for name, value in expected.items()}
-        return VariableChanges(_SNAPSHOTS.dump_python(newest, mode="json"), values)
+        return _SNAPSHOTS.dump_python(newest, mode="json"), values
 
 
 def greeting_changes(message: Message, before: Variables, after: Mapping[int, Variables]) -> VariableChanges | None:
@@ -356,7 +356,7 @@ def greeting_changes(message: Message, before: Variables, after: Mapping[int, Va
     snapshots = {f"{message.id}/{number}": Snapshot(local=variables.local) for number, variables in changed.items()}
     shared = changed.get(message.shown, before).shared
     values = {name: (before.shared.get(name), value) for name, value in shared.items() if before.shared.get(name) != value}
-    return VariableChanges(_SNAPSHOTS.dump_python(snapshots, mode="json"), values) if changed else None
+    return (_SNAPSHOTS.dump_python(snapshots, mode="json"), values) if changed else None
 
 
 def is_small(model: LoadedModel) -> bool:

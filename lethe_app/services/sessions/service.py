@@ -219,7 +219,7 @@ class SessionService:
         if (changes := state.changes(macro_context.variables, message)) is not None:
             await self._session_store.save_variables(session.guid, changes)
             shared = {SHARED_VARIABLES: macro_context.variables.shared}
-            states, app_state = {**turn.rows.states, VARIABLES: changes.snapshots}, {**turn.rows.app_state, **shared}
+            states, app_state = {**turn.rows.states, VARIABLES: changes[0]}, {**turn.rows.app_state, **shared}
             turn = replace(turn, rows=replace(turn.rows, states=states, app_state=app_state))
         self.languages.note_stored(message)
         self.changed.notify(session.persona_id)

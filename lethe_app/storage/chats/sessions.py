@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
@@ -36,16 +35,8 @@ VARIABLES = "variables"
 """Key of the session state: values of the variables of macros, by message."""
 SHARED_VARIABLES = (VARIABLES, "shared")
 """Scope and key of the app state: values of the variables that all sessions share."""
-
-
-@dataclass(frozen=True)
-class VariableChanges:
-    """Variables to be stored: those of a session by message, and shared ones, each with the value that it replaces."""
-
-    snapshots: Mapping[str, object]
-    shared: Mapping[str, tuple[str | None, str | None]]
-
-
+VariableChanges = tuple[Mapping[str, object], Mapping[str, tuple[str | None, str | None]]]
+"""Variables to be stored: those of a session by message, and shared ones by name, each with the value that it replaces."""
 Mark = Callable[[sqlite3.Connection, Sequence[str], bool], list[Owned]]
 """Function of `trash` that moves records to the trash, or restores them, and returns the memories that follow."""
 
@@ -87,20 +78,16 @@ class SessionStore(Store):
     # Sessions
 
     @in_transaction
-    def shared_variables(self, connection: sqlite3.Connection) -> dict[str, str]:
-        """Return the variables that all sessions share."""
-        return _load_shared(connection)
-
-    @in_transaction
     def save_variables(self, connection: sqlite3.Connection, session_id: UUID, changes: VariableChanges) -> None:
         """Store variables. A shared one that has another value meanwhile stays, and an incognito session changes none."""
-        key_value.set_session_value(connection, session_id, VARIABLES, dict(changes.snapshots))
-        if not changes.shared or incognito.is_session_incognito(connection, str(session_id)):
+        snapshots, changed = changes
+        key_value.set_session_value(connection, session_id, VARIABLES, dict(snapshots))
+        if not changed or incognito.is_session_incognito(connection, str(session_id)):
             return
-        shared = _load_shared(connection)
-        for name, (expected, value) in changes.shared.items():
-            if shared.get(name) == expected:
-                shared = {key: kept for key, kept in shared.items() if key != name} | ({} if value is None else {name: value})
+        stored = key_value.app_values(connection, [SHARED_VARIABLES]).get(SHARED_VARIABLES)
+        shared = dict(stored) if isinstance(stored, dict) else {}
+        shared |= {name: value for name, (expected, value) in changed.items() if shared.get(name) == expected}
+        shared = {name: value for name, value in shared.items() if value is not None}
         key_value.set_app_value(connection, *SHARED_VARIABLES, shared)
 
     @in_transaction
@@ -416,11 +403,6 @@ def load_recallable(connection: sqlite3.Connection, persona_id: str) -> list[Cha
     """Return the sessions of a persona that are sticky or have keywords of their own."""
     rows = connection.execute(SELECT_RECALLABLE, (persona_id,)).fetchall()
     return parse_rows(lambda row: load_session(connection, row[0]), rows)
-
-
-def _load_shared(connection: sqlite3.Connection) -> dict[str, str]:
-    stored = key_value.app_values(connection, [SHARED_VARIABLES]).get(SHARED_VARIABLES)
-    return {name: str(value) for name, value in stored.items()} if isinstance(stored, dict) else {}
 
 
 def load_session(connection: sqlite3.Connection, guid: str) -> ChatSession:

@@ -194,12 +194,11 @@ async def test_what_is_not_run_is_named_in_the_preview(services: AppServices, tm
 
     ada, bo = (await services.imports.read_plan([tmp_path / "ada.json", tmp_path / "bo.json"])).items
 
+    scripts = "regex_scripts (Hide status), TavernHelper_scripts (Dice), tavern_helper (hp)"
     assert [describe_note(note) for note in ada.notes] == [
         "Unknown macros are kept as they are, and left out of greetings: {{get_message_variable::stat.hp}}, {{foo}}, {{bar}}",
         "Code between <% and %> is not run, and is sent to the model as it is",
-        "“data.extensions.regex_scripts” is kept for export, but no script is run: Hide status",
-        "“data.extensions.TavernHelper_scripts” is kept for export, but no script is run: Dice",
-        "“data.extensions.tavern_helper” is kept for export, but no script is run: hp",
+        f"Scripts and variables of extensions are kept for export, but not run or set: {scripts}",
         "“data.extensions.chub” is kept for export, but has no effect",
     ]
     assert not bo.notes

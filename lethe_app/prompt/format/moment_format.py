@@ -15,10 +15,6 @@ _LONG = {
     "LLL": "MMMM D, YYYY h:mm A",
     "LL": "MMMM D, YYYY",
     "L": "MM/DD/YYYY",
-    "llll": "ddd, MMM D, YYYY h:mm A",
-    "lll": "MMM D, YYYY h:mm A",
-    "ll": "MMM D, YYYY",
-    "l": "M/D/YYYY",
 }
 """Formats that stand for others."""
 _TOKEN = re.compile(
@@ -82,7 +78,10 @@ def format_moment(time: datetime, form: str) -> str:
     def spell(match: re.Match[str]) -> str:
         if match[0].startswith("["):
             return match[1]
-        return _PARTS[match[0]](time) if match[0] in _PARTS else format_moment(time, _LONG[match[0]])
+        form = _LONG.get(match[0].upper(), "")
+        if match[0].islower():
+            form = form.replace("MMMM", "MMM").replace("dddd", "ddd").replace("MM/DD", "M/D")
+        return _PARTS[match[0]](time) if match[0] in _PARTS else format_moment(time, form)
 
     return _TOKEN.sub(spell, form)
 
