@@ -52,7 +52,7 @@ def arrange_turns(layout: PromptLayout, pieces: PromptPieces) -> list[PlacedTurn
     """Return all turns in prompt order."""
     ordered = sorted(pieces.notes, key=lambda note: (-note.depth, note.order))
     others = [note for note in ordered if note.placement is not NotePlacement.LAST]
-    # Such as a persona's post-history instructions (`persona_notes` in services/prompting/assembler.py).
+    # Such as a persona's post-history instructions (services/prompting/assembler.py).
     last = place_notes([note for note in ordered if note.placement is NotePlacement.LAST], "")
     old, tail = place_turns(pieces.history, PromptPart.HISTORY), place_turns(pieces.tail, PromptPart.MESSAGE)
     speaker = [PlacedTurn("system", (PromptSpan(PromptPart.SPEAKER, pieces.speaker),))] if pieces.speaker else []

@@ -17,7 +17,6 @@ from lethe_app.config.settings import Settings
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.model import LoadedModel
-from lethe_app.domain.persona import Persona
 from lethe_app.domain.presets import SystemPreset
 from lethe_app.domain.prompt import NotePlacement, Prompt, PromptNote, PromptPart, PromptTurn
 from lethe_app.domain.recall import LOGGED, TurnMemory
@@ -261,8 +260,8 @@ class PromptAssembler:
             if not is_newest or not 0 < dropped < len(messages):
                 break
             prefix = await self._stable_prefixes.cut(turn, model, prefix, messages, dropped)
-        if is_turn and (changes := state.changes(values.variables)) is not None:
-            await self._session_store.save_variables(turn.session.guid, changes)
+        if is_turn and (state.is_due or values.variables != state.variables):
+            await self._session_store.save_variables(turn.session.guid, state.changes(values.variables))
         return prompt
 
     async def preview(
@@ -322,7 +321,7 @@ class PromptAssembler:
         macro_context: MacroContext,
         tools: ToolPrompt,
     ) -> PromptRequest:
-        settings = self._preferences.current
+        settings, speaker = self._preferences.current, participants.speaker
         chat_format = await self._formats.format_of(model)
         instructions = [tools.note]
         is_explained = settings.memory_enabled and settings.memory_explained and prefix.explains_memory
@@ -340,7 +339,7 @@ class PromptAssembler:
         return PromptRequest(
             renderer=with_tools(renderer, tools.declared) if tools.declared else renderer,
             template_source=chat_format.choice.template_source,
-            persona=participants.speaker,
+            persona=speaker,
             group=participants.group,
             user=participants.user,
             system=system,
@@ -349,7 +348,17 @@ class PromptAssembler:
             context=model.context,
             reply_reserve=reply,
             extras=prefix.extras(system_texts, instructions),
-            volatile=[*persona_notes(participants.speaker), *turn_notes(memory)],
+            volatile=[
+                PromptNote(speaker.post_history_instructions, placement=NotePlacement.LAST, is_speakers=True),
+                PromptNote(
+                    speaker.depth_prompt,
+                    speaker.depth_prompt_role.value,
+                    depth=speaker.depth_prompt_depth,
+                    placement=NotePlacement.ALONE,
+                    is_speakers=True,
+                ),
+                *turn_notes(memory),
+            ],
             layout=settings.layout,
             history_target=share_after_cut(settings, model),
             thinking=settings.thinking,
@@ -415,15 +424,6 @@ def to_prompt_turns(messages: Sequence[Message], session_id: UUID) -> list[Promp
         turn = turn or PromptTurn(message.role.value, message.content, message.speaker_name)
         turns.append(turn if message.session_id == session_id else replace(turn, session=str(message.session_id)))
     return turns
-
-
-def persona_notes(persona: Persona) -> list[PromptNote]:
-    """Return what a persona wants to stand among or after the messages in every turn, the most important first."""
-    role, depth, alone = persona.depth_prompt_role.value, persona.depth_prompt_depth, NotePlacement.ALONE
-    return [
-        PromptNote(persona.post_history_instructions, placement=NotePlacement.LAST, is_speakers=True),
-        PromptNote(persona.depth_prompt, role, depth=depth, placement=alone, is_speakers=True),
-    ]
 
 
 def turn_notes(memory: TurnMemory) -> list[PromptNote]:

@@ -310,6 +310,9 @@ class MacroState:
             shared = others if before is None else others | {name: before}
         self.variables = Variables(local, shared)
         """Values before the text or prompt, also if it was expanded before."""
+        is_near = not local or any(key in self._snapshots for key in self._keys[: 2 * MAX_DISTANCE])
+        self.is_due = not is_near or self._key in self._snapshots
+        """True if they are stored in any case: they were stored long ago, or after another expansion."""
         last = spoken[-1] if spoken else None
         users = [number for number, message in enumerate(spoken) if message.role is Role.USER]
         later = len(spoken) - 1 - users[-1] if users and is_reply else -1
@@ -325,10 +328,8 @@ class MacroState:
             "currentswipeid": str(last.shown + 1) if last else "",
         }
 
-    def changes(self, after: Variables, message: Message | None = None) -> VariableChanges | None:
-        """Return what has to be stored once the prompt, or the text of a new message, was expanded; None if nothing has
-        changed.
-        """
+    def changes(self, after: Variables, message: Message | None = None) -> VariableChanges:
+        """Return what is stored once the prompt, or the text of a new message, was expanded."""
         before, key = self.variables, self._key if message is None else f"{message.id}/{message.shown}"
         old = self._snapshots[key].shared if key in self._snapshots else {}
         shared = {
@@ -336,9 +337,6 @@ class MacroState:
             for name in before.shared.keys() | after.shared.keys()
             if before.shared.get(name) != after.shared.get(name)
         }
-        is_near = not before.local or any(one in self._snapshots for one in self._keys[: 2 * MAX_DISTANCE])
-        if is_near and key not in self._snapshots and not shared and before.local == after.local:
-            return None
         kept = {one: value for one, value in self._snapshots.items() if one != key}
         kept[key] = Snapshot(local=after.local, shared=shared)
         newest = dict([*kept.items()][-MAX_SNAPSHOTS:])

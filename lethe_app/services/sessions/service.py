@@ -216,7 +216,8 @@ class SessionService:
             alternatives=[describe_text(Alternative(content=expand(text, macro_context)))],
         )
         message = await self._session_store.add_message(message, find_requested_language(text))
-        if (changes := state.changes(macro_context.variables, message)) is not None:
+        if state.variables != macro_context.variables:
+            changes = state.changes(macro_context.variables, message)
             await self._session_store.save_variables(session.guid, changes)
             shared = {SHARED_VARIABLES: macro_context.variables.shared}
             states, app_state = {**turn.rows.states, VARIABLES: changes[0]}, {**turn.rows.app_state, **shared}
