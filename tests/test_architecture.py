@@ -107,15 +107,15 @@ LONG_PATTERNS = 4
 LONG_WORD_LISTS = 23
 """How many are left over of patterns and of word lists that are longer; the numbers may only fall."""
 BUDGET: dict[str, tuple[int, int, int]] = {
-    "ui": (28169, 3348, 384),
-    "services": (15424, 1622, 285),
+    "ui": (28172, 3348, 384),
+    "services": (15539, 1627, 287),
     "brain": (8763, 893, 152),
-    "storage": (5141, 577, 61),
+    "storage": (5158, 578, 61),
     "llm": (3676, 411, 70),
-    "interchange": (2762, 262, 16),
+    "interchange": (2782, 263, 16),
     "retrieval": (2468, 240, 40),
-    "prompt": (2329, 229, 37),
-    "domain": (2359, 96, 139),
+    "prompt": (2586, 254, 40),
+    "domain": (2370, 96, 139),
     "agents": (1467, 190, 40),
     "speech": (1222, 119, 32),
     "web": (835, 77, 21),
