@@ -154,8 +154,10 @@ def _build_draft(request: PromptRequest) -> _Draft:
     request = replace(request, macro_context=replace(request.macro_context, char=label_of(request.persona, everyone)))
     context, disarm = request.macro_context, request.control_filter
     speakers = MacroContext(disarm(context.user), disarm(context.char), context.moment, context.seed)
-    request = replace(request, renderer=request.renderer.for_names(speakers))
-    labels = labels_by_name(everyone)
+    renderer = request.renderer.for_names(speakers)
+    has_speakers = has_names or renderer is not request.renderer or any(turn.role == "calls" for turn in request.history)
+    request = replace(request, renderer=renderer)
+    labels = labels_by_name(everyone) if has_speakers else {}
     turns = [_format_turn(turn, request, labels, has_names=has_names) for turn in request.history]
     if turns and turns[-1].role == "user" and not request.history[-1].content.strip():
         turns.pop()

@@ -68,15 +68,24 @@ class InstructRenderer:
         self.thinking_start = adapted.thinking_start
         self.thinking_end = adapted.thinking_end
         self.add_names = preset.add_names
+        self._uses_names = bool(preset.opening_message) or "{{" in preset.model_dump_json(exclude={"original"})
         texts = {field: _expand(text, names) for field, text in used if isinstance(text, str)}
         stops = [_expand(text, names) for text in preset.stop_strings]
         self._names, self._preset = names, used.model_copy(update={**texts, "stop_strings": stops})
+        head = self._preset.system_start, self._preset.system_end
+        note = self._preset.note_start, self._preset.note_end
+        self._wraps = {
+            "head": head,
+            "system": (head[0] if note[0] is None else note[0], head[1] if note[1] is None else note[1]),
+            "user": (self._preset.user_start, self._preset.user_end),
+            "assistant": (self._preset.bot_start, self._preset.bot_end),
+        }
         found = _stop_strings(self._preset, self.thinking_end)
         self.stop_strings = tuple(self._fill_name(text, PromptTurn("user", "")) for text in found)
 
     def for_names(self, names: MacroContext) -> InstructRenderer:
         """Return the renderer with the macros in its strings expanded; {{name}} is the speaker of each turn."""
-        return self._for_names(names)
+        return self._for_names(names) if self._uses_names else self
 
     def render(self, turns: Sequence[PromptTurn], *, continue_last: bool = False, thinking: bool = True) -> str:
         """Return the prompt up to the opening of the reply; see `Renderer.render`."""
@@ -86,7 +95,8 @@ class InstructRenderer:
         if continue_last:
             return text + self._fill_name(self._preset.bot_start, fitted[-1]) + fitted[-1].content
         before = text.removesuffix("\n") + "\n" if self._preset.reply_on_new_line else text
-        return before + self._fill_name(self._reply_opening(thinking=thinking), PromptTurn("assistant", ""))
+        opening = self._reply_opening(thinking=thinking)
+        return before + (self._fill_name(opening, PromptTurn("assistant", "")) if self._uses_names else opening)
 
     def _render_turns(self, turns: Sequence[PromptTurn]) -> Iterator[str]:
         preset, first = self._preset, int(bool(turns) and turns[0].role == "system")
@@ -96,7 +106,7 @@ class InstructRenderer:
         for number, turn in enumerate(turns):
             if number == first and turn.role != "user" and preset.opening_message:
                 yield self._render_turn(self._opening_turn(), preset.first_user_start or preset.user_start, preset.user_end)
-            start, end = self._find_wraps(turn.role, is_note=number >= first)
+            start, end = self._wraps.get("head" if number < first else turn.role, self._wraps["user"])
             yield self._render_turn(turn, special.get((number, turn.role)) or start, end)
 
     def _opening_turn(self) -> PromptTurn:
@@ -104,17 +114,9 @@ class InstructRenderer:
         return PromptTurn("user", f"{self._names.user}: {text}" if self.add_names else text)
 
     def _render_turn(self, turn: PromptTurn, start: str, end: str) -> str:
+        if not self._uses_names:
+            return start + turn.content + end
         return self._fill_name(start, turn) + turn.content + self._fill_name(end, turn)
-
-    def _find_wraps(self, role: str, *, is_note: bool) -> tuple[str, str]:
-        """Return prefix and suffix of a turn."""
-        preset = self._preset
-        if role == "assistant":
-            return preset.bot_start, preset.bot_end
-        if role != "system":
-            return preset.user_start, preset.user_end
-        start, end = (preset.note_start, preset.note_end) if is_note else (None, None)
-        return preset.system_start if start is None else start, preset.system_end if end is None else end
 
     def _fill_name(self, text: str, turn: PromptTurn) -> str:
         """Return a string with the name of a turn's speaker."""
