@@ -152,11 +152,11 @@ def _build_draft(request: PromptRequest) -> _Draft:
     others = (*user, *(member for member in request.group if member != request.persona))
     everyone = (request.persona, *others)
     request = replace(request, macro_context=replace(request.macro_context, char=label_of(request.persona, everyone)))
-    context, disarm = request.macro_context, request.control_filter
-    speakers = MacroContext(disarm(context.user), disarm(context.char), context.moment, context.seed)
-    renderer = request.renderer.for_names(speakers)
-    has_speakers = has_names or renderer is not request.renderer or any(turn.role == "calls" for turn in request.history)
-    request = replace(request, renderer=renderer)
+    has_speakers = has_names or request.renderer.uses_names or any(turn.role == "calls" for turn in request.history)
+    if request.renderer.uses_names:
+        context, disarm = request.macro_context, request.control_filter
+        speakers = MacroContext(disarm(context.user), disarm(context.char), context.moment, context.seed)
+        request = replace(request, renderer=request.renderer.for_names(speakers))
     labels = labels_by_name(everyone) if has_speakers else {}
     turns = [_format_turn(turn, request, labels, has_names=has_names) for turn in request.history]
     if turns and turns[-1].role == "user" and not request.history[-1].content.strip():

@@ -177,7 +177,7 @@ def can_use_tools(
 class ChatTemplate:
     """Renders conversations with a model's own Jinja template, within constraints found by probing it."""
 
-    add_names = False
+    add_names = uses_names = False
 
     def __init__(
         self,

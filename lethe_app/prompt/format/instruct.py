@@ -68,7 +68,7 @@ class InstructRenderer:
         self.thinking_start = adapted.thinking_start
         self.thinking_end = adapted.thinking_end
         self.add_names = preset.add_names
-        self._uses_names = bool(preset.opening_message) or "{{" in preset.model_dump_json(exclude={"original"})
+        self.uses_names = bool(preset.opening_message) or "{{" in preset.model_dump_json(exclude={"original"})
         texts = {field: _expand(text, names) for field, text in used if isinstance(text, str)}
         stops = [_expand(text, names) for text in preset.stop_strings]
         self._names, self._preset = names, used.model_copy(update={**texts, "stop_strings": stops})
@@ -85,7 +85,7 @@ class InstructRenderer:
 
     def for_names(self, names: MacroContext) -> InstructRenderer:
         """Return the renderer with the macros in its strings expanded; {{name}} is the speaker of each turn."""
-        return self._for_names(names) if self._uses_names else self
+        return self._for_names(names)
 
     def render(self, turns: Sequence[PromptTurn], *, continue_last: bool = False, thinking: bool = True) -> str:
         """Return the prompt up to the opening of the reply; see `Renderer.render`."""
@@ -96,7 +96,7 @@ class InstructRenderer:
             return text + self._fill_name(self._preset.bot_start, fitted[-1]) + fitted[-1].content
         before = text.removesuffix("\n") + "\n" if self._preset.reply_on_new_line else text
         opening = self._reply_opening(thinking=thinking)
-        return before + (self._fill_name(opening, PromptTurn("assistant", "")) if self._uses_names else opening)
+        return before + (self._fill_name(opening, PromptTurn("assistant", "")) if self.uses_names else opening)
 
     def _render_turns(self, turns: Sequence[PromptTurn]) -> Iterator[str]:
         preset, first = self._preset, int(bool(turns) and turns[0].role == "system")
@@ -105,18 +105,17 @@ class InstructRenderer:
         special[newest, "user"] = preset.last_user_start
         for number, turn in enumerate(turns):
             if number == first and turn.role != "user" and preset.opening_message:
-                yield self._render_turn(self._opening_turn(), preset.first_user_start or preset.user_start, preset.user_end)
+                yield self._render_opening_message()
             start, end = self._wraps.get("head" if number < first else turn.role, self._wraps["user"])
-            yield self._render_turn(turn, special.get((number, turn.role)) or start, end)
+            start = special.get((number, turn.role)) or start
+            if self.uses_names:
+                start, end = self._fill_name(start, turn), self._fill_name(end, turn)
+            yield start + turn.content + end
 
-    def _opening_turn(self) -> PromptTurn:
-        text = self._preset.opening_message
-        return PromptTurn("user", f"{self._names.user}: {text}" if self.add_names else text)
-
-    def _render_turn(self, turn: PromptTurn, start: str, end: str) -> str:
-        if not self._uses_names:
-            return start + turn.content + end
-        return self._fill_name(start, turn) + turn.content + self._fill_name(end, turn)
+    def _render_opening_message(self) -> str:
+        text = f"{self._names.user}: {self._preset.opening_message}" if self.add_names else self._preset.opening_message
+        text = (self._preset.first_user_start or self._preset.user_start) + text + self._preset.user_end
+        return self._fill_name(text, PromptTurn("user", ""))
 
     def _fill_name(self, text: str, turn: PromptTurn) -> str:
         """Return a string with the name of a turn's speaker."""

@@ -33,6 +33,10 @@ class Renderer(Protocol):
     def add_names(self) -> bool:
         """True if the format requires `Name: ` before every message."""
 
+    @property
+    def uses_names(self) -> bool:
+        """True if the format itself contains names of the participants, so that `for_names` is needed."""
+
     def for_names(self, names: MacroContext) -> Renderer:
         """Return the renderer for a conversation of these participants, whose names some formats write before each turn."""
 
