@@ -114,7 +114,7 @@ BUDGET: dict[str, tuple[int, int, int]] = {
     "llm": (3676, 411, 70),
     "interchange": (2782, 263, 16),
     "retrieval": (2468, 240, 40),
-    "prompt": (2586, 253, 40),
+    "prompt": (2588, 253, 40),
     "domain": (2370, 96, 139),
     "agents": (1467, 190, 40),
     "speech": (1222, 119, 32),
