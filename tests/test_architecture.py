@@ -33,7 +33,7 @@ LAYERS = (
     {"dates"},
     {"domain"},
     {"config"},
-    {"language_tables"},
+    {"language_tables", "searchable_text"},
     {"errors", "heap", "paths", "plugins", "process_client", "system_memory"},
 )
 """From the top; a layer imports only from those below it."""

@@ -32,7 +32,7 @@ from lethe_app.brain.recall.duplicates import add_search, is_recent_search
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.domain.agent_runs import RunOutcome
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
-from lethe_app.retrieval.query_terms import WORD, fold
+from lethe_app.searchable_text import WORD, fold
 
 MIN_NEW_MESSAGES = 30
 """Minimum number of new messages for which a running session is read."""

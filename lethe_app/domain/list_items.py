@@ -10,6 +10,7 @@ from uuid import UUID
 
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from lethe_app.language_tables import lazy_words
+from lethe_app.searchable_text import fold
 
 BEGINNING = 160
 """Number of characters of the content that a row carries."""
@@ -102,8 +103,8 @@ def beginning(content: str) -> str:
 
 
 def search_text(*texts: str) -> str:
-    """Return texts joined by line breaks and case-folded, as they are searched."""
-    return "\n".join(texts).casefold()
+    """Return texts joined by line breaks and folded, as they are searched."""
+    return fold("\n".join(texts))
 
 
 class DescriptionAuthor(IntEnum):

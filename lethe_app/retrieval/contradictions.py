@@ -13,7 +13,8 @@ from itertools import pairwise
 
 from lethe_app.dates.words import MONTHS, ORDINALS, SPELLED_NUMBERS, TENS, WEEKDAYS
 from lethe_app.language_tables import compile_table, load_table
-from lethe_app.retrieval.query_terms import STOP_WORDS, fold, split_words
+from lethe_app.retrieval.query_terms import STOP_WORDS
+from lethe_app.searchable_text import fold, split_words
 
 SPELLED = {
     **{word: str(number) for number, word in enumerate(SPELLED_NUMBERS) if word != "one"},

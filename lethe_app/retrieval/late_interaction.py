@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lethe_app.domain.passage import TextEmbedding
-from lethe_app.retrieval.query_terms import STOP_WORDS, fold, split_words
+from lethe_app.retrieval.query_terms import STOP_WORDS
+from lethe_app.searchable_text import fold, split_words
 
 Matrix = NDArray[np.float32]
 

@@ -26,7 +26,7 @@ from lethe_app.retrieval.assertions import split_query, strip_small_talk
 from lethe_app.retrieval.candidates import CandidateFeatures, CandidateSearch
 from lethe_app.retrieval.embedding_geometry import STARTER, Embed, EmbedderGeometry, measure_geometry
 from lethe_app.retrieval.features import SATURATION, Floats, length_term
-from lethe_app.retrieval.query_terms import QueryTerms, parse_query, space_characters, strip_addressing
+from lethe_app.retrieval.query_terms import QueryTerms, parse_query, strip_addressing
 from lethe_app.retrieval.ranking import RankedSources, SearchEvidence
 from lethe_app.retrieval.signals import compute_signals
 from lethe_app.retrieval.time_expressions import parse_time
@@ -34,6 +34,7 @@ from lethe_app.retrieval.vectors.columns import ColumnSnapshot
 from lethe_app.retrieval.vectors.distances import UndatedEmbedder, distances_of_origins, nearest_origins
 from lethe_app.retrieval.vectors.owner_views import OwnerViews
 from lethe_app.retrieval.vectors.store import EXACT_UP_TO
+from lethe_app.searchable_text import index_text
 from lethe_app.storage.index.passages import Passages, PassageVector
 
 BATCH = 64
@@ -294,7 +295,7 @@ def _compare_tokens(
         return (exact * (1 + SATURATION) / (1 + length_term(length))).astype(np.float32), features.rarity_in_passages
     weights: dict[str, float] = {}
     for word, rarity in zip(query.words, features.rarity_in_passages.tolist(), strict=True):
-        for part in space_characters(word).split():  # embedders take scripts without spaces character by character
+        for part in index_text(word).split():  # embedders take scripts without spaces character by character
             weights[part] = max(rarity, weights.get(part, 0.0))
     tokens, weight = late_interaction.query_tokens(embedding, weights)
     numbers = columns.number[features.rows[candidates.compared]].tolist()

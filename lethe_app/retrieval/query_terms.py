@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from lethe_app.domain.clock import MONTHS
 from lethe_app.language_tables import lazy_words
+from lethe_app.searchable_text import HANGUL, INDEXED_SINGLY, WORD, fold, index_text, split_words
 
 STOP_WORDS = lazy_words("stop_words")
 """English words that occur in every conversation and therefore do not discriminate."""
 EVERYDAY_WORDS = lazy_words("everyday_words")
 """English words that occur in about every second conversation: in a young memory they only seem to be rare."""
 
-WORD = re.compile(r"[^\W_]+")
 NEGATED_VERB = re.compile(r"\b[a-z]+n['’]t\b", re.IGNORECASE)
 """Negated auxiliary verbs. Split at the apostrophe, “won” and “haven” would look like content words."""
-SPACELESS = re.compile(
-    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f]"
-)
-"""Characters of scripts written without spaces: Thai, Lao, Burmese, Khmer, Kana, Han."""
 HIRAGANA = re.compile("[\u3040-\u309f]")
 ARTICLES = lazy_words("articles")
 PET_ENDING = re.compile(r"([bcdfgklmnprstvz]?)\1(?:ie|ey|y|i)$")
@@ -44,20 +39,6 @@ class QueryTerms:
     """Folded words that are capitalised inside the sentence, most likely names."""
 
 
-def fold(text: str) -> str:
-    """Return the text in lower case without accents: “Zoë” becomes “zoe”."""
-    if text.isascii():
-        return text.lower()
-    plain = unicodedata.normalize("NFKD", text).casefold()  # both, twice: each may leave something for the other
-    decomposed = unicodedata.normalize("NFKD", plain).casefold()
-    return "".join(character for character in decomposed if not unicodedata.combining(character))
-
-
-def split_words(text: str) -> list[str]:
-    """Return the words of a text as spelled; every character of a spaceless script is a word."""
-    return WORD.findall(space_characters(text))
-
-
 def parse_query(text: str, participants: Collection[str] = ()) -> QueryTerms:
     """Parse a query into terms. A query of stop words only has none.
 
@@ -68,7 +49,7 @@ def parse_query(text: str, participants: Collection[str] = ()) -> QueryTerms:
     # The first word of a text is capitalised in any case and therefore no evidence of a name.
     first = WORD.search(text)
     names = {folded for folded, word in spelled if word[:1].isupper()} - ({fold(first[0])} if first else set())
-    return QueryTerms(text, tuple(kept), tuple(map(space_characters, kept)), frozenset(names))
+    return QueryTerms(text, tuple(kept), tuple(map(index_text, kept)), frozenset(names))
 
 
 def query_words(text: str, participants: Collection[str] = ()) -> list[str]:
@@ -110,7 +91,9 @@ def _without_names(words: list[str], participants: Collection[str]) -> list[str]
     Any part of a name counts, unless its script has no spaces, where only the whole name does.
     """
     parts = [tuple(map(fold, split_words(name))) for name in participants]
-    names = {one for whole in parts for one in ([whole] if SPACELESS.search("".join(whole)) else [(part,) for part in whole])}
+    names = {
+        one for whole in parts for one in ([whole] if INDEXED_SINGLY.search("".join(whole)) else [(part,) for part in whole])
+    }
     if not names:
         return words
     folded, kept, index = [fold(word) for word in words], list[str](), 0
@@ -142,24 +125,22 @@ def _is_name(word: str, previous_word: str) -> bool:
     return word[:1].isupper() or (previous_word not in ARTICLES and fold(word) not in EVERYDAY_WORDS)
 
 
-def space_characters(text: str) -> str:
-    """Return the text with spaces around every character of a spaceless script, as the full-text index needs it."""
-    return text if text.isascii() else SPACELESS.sub(r" \g<0> ", text)
-
-
 def _extract_terms(text: str, participants: Collection[str]) -> list[str]:
     """Return the words of a query as spelled; for spaceless scripts, pairs of neighbouring characters.
 
     A pair approximates a word, because there is no dictionary for segmentation. A single character counts where it stands
     alone; hiragana (particles and endings) is dropped.
     """
-    words = _without_names(split_words(text), participants)
-    if text.isascii() or not SPACELESS.search(text):
+    words = split_words(text)
+    if HANGUL.search(text):  # no pair across a space; an empty word marks it
+        words = [word for part in text.split() for word in (*split_words(part), "")]
+    words = _without_names(words, participants)
+    if text.isascii() or not INDEXED_SINGLY.search(text):
         return words
     terms: list[str] = []
     run = ""
     for word in [*words, ""]:
-        if word and SPACELESS.fullmatch(word) and not HIRAGANA.fullmatch(word):
+        if word and INDEXED_SINGLY.fullmatch(word) and not HIRAGANA.fullmatch(word):
             run += word
             continue
         terms += [run[index : index + 2] for index in range(max(1, len(run) - 1))] if run else []
@@ -170,11 +151,9 @@ def _extract_terms(text: str, participants: Collection[str]) -> list[str]:
 
 
 def to_searchable(text: str, moment: datetime | None = None) -> str:
-    """Return the text as the full-text index stores it: preceded by its date in words, with spaces where its script has
-    none.
-    """
-    text = space_characters(text.replace("\0", " "))
-    return f"({format_day(moment)}) {text}" if moment else text
+    """Return the text as the full-text index stores it, preceded by its date in words."""
+    text = text.replace("\0", " ")
+    return index_text(f"({format_day(moment)}) {text}" if moment else text)
 
 
 def format_day(moment: datetime) -> str:

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from lethe_app.storage.schema.v8_reasons import convert_reasons
+from lethe_app.storage.schema.v19_folded_words import fold_words
 from lethe_app.storage.transaction import transaction
 
 Migration = Callable[[sqlite3.Connection], None]
@@ -54,6 +55,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     partial(run_script, "v16_plain_names.sql"),
     partial(run_script, "v17_fact_validity.sql"),
     partial(run_script, "v18_withdrawn_lines.sql"),
+    fold_words,
 )
 """Migration steps in order; step n migrates from version n to version n + 1."""
 

@@ -39,7 +39,7 @@ from lethe_app.brain.text.sentences import extract_sentences
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.brain.vocabulary.stems import stem
 from lethe_app.domain.chat import Role
-from lethe_app.retrieval.query_terms import fold, split_words
+from lethe_app.searchable_text import fold, split_words
 from tests.bench.report import run
 
 HERE = Path(__file__).parent

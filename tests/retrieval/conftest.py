@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from lethe_app.domain.passage import TextEmbedding
-from lethe_app.retrieval.query_terms import fold, split_words
 from lethe_app.retrieval.ranking import RankedSource, RankedSources
+from lethe_app.searchable_text import fold, split_words
 from lethe_app.storage.database import Database
 from lethe_app.storage.index.passages import Passages
 

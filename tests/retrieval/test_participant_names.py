@@ -13,7 +13,8 @@ from lethe_app.domain.passage import PassageKind
 from lethe_app.retrieval import passage_builder
 from lethe_app.retrieval.embedding_geometry import Embed
 from lethe_app.retrieval.memory_index import MemoryIndex
-from lethe_app.retrieval.query_terms import fold, parse_query, strip_addressing
+from lethe_app.retrieval.query_terms import parse_query, strip_addressing
+from lethe_app.searchable_text import fold
 from lethe_app.storage.index.passages import Passages
 from tests.retrieval.conftest import embed, sure_hits
 

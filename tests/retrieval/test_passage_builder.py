@@ -20,8 +20,8 @@ def test_a_message_says_who_said_it():
 
     assert (said.text, said.speaker, said.position) == ('Tomas said, "Hello there."', "Tomas", 4)
     assert (said.source, said.origin) == (SESSION, MESSAGE)
-    assert said.searched == '(9 May, 2026) Tomas said, "Hello there."'
-    assert passage_builder.embedding_text(said) == said.searched
+    assert said.searched == '(9 may, 2026) tomas said, "hello there."'
+    assert passage_builder.embedding_text(said) == '(9 May, 2026) Tomas said, "Hello there."'
 
 
 def test_a_summary_becomes_its_sentences():

@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lethe_app.retrieval.query_terms import MAX_TERMS, STOP_WORDS, fold, format_day, parse_query, split_words, to_searchable
+from lethe_app.retrieval.query_terms import MAX_TERMS, STOP_WORDS, format_day, parse_query, to_searchable
+from lethe_app.searchable_text import fold, split_words
 
 ANY_TEXT = st.text(alphabet=st.characters())  # surrogates and control characters too
 
@@ -42,7 +43,7 @@ def test_auxiliary_verbs_with_not_are_no_words_of_their_own():
 
 
 def test_a_text_is_searched_with_its_day():
-    assert to_searchable("Hello.", datetime(2026, 5, 9, tzinfo=UTC)) == "(9 May, 2026) Hello."
+    assert to_searchable("Hello.", datetime(2026, 5, 9, tzinfo=UTC)) == "(9 may, 2026) hello."
     assert format_day(datetime(2026, 12, 1, tzinfo=UTC)) == "1 December, 2026"
 
 

@@ -17,16 +17,20 @@ from lethe_app.domain.changes import TrashKind
 from lethe_app.domain.chat import Role
 from lethe_app.domain.memory import MemoryUnit
 from lethe_app.errors import StorageError
+from lethe_app.retrieval.query_terms import parse_query
 from lethe_app.storage import migrations
 from lethe_app.storage.backup import backup_folder, list_backups
 from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.database import Database
+from lethe_app.storage.index.passages import Passages
 from lethe_app.storage.key_value import AppState, SessionState, TokenCounts
 from lethe_app.storage.memory.memories import MemoryStore
 from lethe_app.storage.memory.working_memory import WorkingMemoryRows
 from lethe_app.storage.migrations import MIGRATIONS, migrate, schema_version
 from lethe_app.storage.row_mapping import ALTERNATIVE_COLUMNS, MEMORY_COLUMNS, MESSAGE_COLUMNS, SESSION_COLUMNS
+from lethe_app.storage.schema.v19_folded_words import fold_words
 from lethe_app.storage.trash_listing import TrashListing
+from tests.services.turns import MIRA
 
 MEMORY_METADATA = next(one for one in MIGRATIONS if isinstance(one, partial) and one.args == ("v13_memory.sql",))
 FIRST_SCHEMA = Path(__file__).parent / "data" / "schema_v1.sql"
@@ -321,3 +325,22 @@ async def test_states_are_found_by_their_names_of_today(old: Path):
     assert found["lore"] == {"of": "lore"}
     assert (await app_state.get("network_log", "list"), await app_state.get("reminders", "notified")) == ([1], [2])
     await database.close()
+
+
+async def test_words_of_an_older_version_are_found_and_keep_their_vectors(old: Path):
+    with closing(sqlite3.connect(old, isolation_level=None)) as connection:
+        migrate(connection, MIGRATIONS[: MIGRATIONS.index(fold_words)])
+        row = ("message", MIRA, str(SESSION), str(SESSION), "Gartenstraße 修改", "(9 May, 2026) Gartenstraße  修  改 ")
+        connection.execute("INSERT INTO passages VALUES (7, ?, ?, ?, ?, ?, ?, '2026-05-09', 'Tomas', 0)", row)
+        connection.execute("INSERT INTO passage_words (rowid, searched) VALUES (7, ?)", row[-1:])
+        connection.execute("INSERT INTO passage_vectors VALUES (7, 'small', x'00', x'')")
+
+    database = await Database.open(old)
+    passages = Passages(database)
+    found = await passages.passages_of_terms(parse_query("GARTENSTRASSE 修改").lookups)
+    vectors = await passages.vectors("small", [7])
+    await passages.replace([SESSION], [])
+    left = await passages.passages_of_terms(["gartenstrasse"])
+    await database.close()
+
+    assert (found.passages, vectors, left.passages) == (["7", "7"], {7: b"\0"}, [""])

@@ -25,7 +25,7 @@ from lethe_app.domain.changes import DROP, MERGE, REFINE, ChangedRecord, Changed
 from lethe_app.domain.facts import ExtractedFact, MadeBy, SupersededBecause
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit, merge_metadata
 from lethe_app.retrieval.passage_builder import SENTENCE_END
-from lethe_app.retrieval.query_terms import WORD
+from lethe_app.searchable_text import WORD
 
 T = TypeVar("T")
 ChangeProvenance = tuple[str, UUID | None, datetime]

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict
 
 from lethe_app.brain.text.fingerprint import content_words
 from lethe_app.language_tables import compose, load_table, table_pattern, table_words, word_class
-from lethe_app.retrieval.query_terms import WORD
+from lethe_app.searchable_text import WORD
 
 
 class CorrectionStrength(IntEnum):

@@ -10,7 +10,7 @@ from uuid import uuid4
 from lethe_app.brain.dreams.consolidation import normalize_category, normalize_tags
 from lethe_app.brain.fact_guard.grounding import find_invented_words, is_grounded
 from lethe_app.domain.memory import MemoryUnit
-from lethe_app.retrieval.query_terms import WORD, fold
+from lethe_app.searchable_text import WORD, fold
 
 ENRICHMENT_KEY, PENDING = "enrichment", "pending"
 """Metadata of a memory that a tool saved and that is to be enriched."""

@@ -24,7 +24,8 @@ from lethe_app.dates import resolve
 from lethe_app.dates.words import MONTHS, WEEKDAYS
 from lethe_app.domain.chat import Role
 from lethe_app.language_tables import alternatives, compile_table, load_table
-from lethe_app.retrieval.query_terms import EVERYDAY_WORDS, STOP_WORDS, fold, split_words
+from lethe_app.retrieval.query_terms import EVERYDAY_WORDS, STOP_WORDS
+from lethe_app.searchable_text import fold, split_words
 
 Outcome = tuple[SupportLevel, str]
 """Result of one check: the support, and the objection if it is not FULL."""

@@ -14,7 +14,8 @@ from lethe_app.brain.languages.detection import function_words, guess_language
 from lethe_app.brain.reading.pieces import MessageParts
 from lethe_app.brain.text.utterance import Utterance
 from lethe_app.language_tables import compile_table
-from lethe_app.retrieval.query_terms import SPACELESS, STOP_WORDS, fold
+from lethe_app.retrieval.query_terms import STOP_WORDS
+from lethe_app.searchable_text import SPACELESS, fold
 
 _NAME = re.compile(r"\b[A-ZÀ-ÖØ-Þ][\w'’]*[^\W_]")
 _POSSESSIVE = re.compile(r"'s?\b|'|s\b(?= \w)|の")

@@ -12,7 +12,8 @@ from lethe_app.brain.vocabulary.stems import stem
 from lethe_app.dates.double_dates import ordinals_to_digits
 from lethe_app.dates.words import COUNT_DIGITS, MONTH, MONTHS, SEASONS, WEEKDAYS
 from lethe_app.language_tables import compile_table
-from lethe_app.retrieval.query_terms import SPACELESS, STOP_WORDS, fold, split_words
+from lethe_app.retrieval.query_terms import STOP_WORDS
+from lethe_app.searchable_text import SPACELESS, fold, split_words
 
 ALLOWED_STEMS = frozenset(stem(word) for word in ("called", "named", "name", "themselves", "around", "alone", "old"))
 """Stems of words that a third-person sentence may add without adding content."""

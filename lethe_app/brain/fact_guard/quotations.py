@@ -9,7 +9,7 @@ from functools import cache
 
 from lethe_app.brain.reading.pieces import MessageParts
 from lethe_app.language_tables import alternatives, languages_with, load_table
-from lethe_app.retrieval.query_terms import SPACELESS, fold
+from lethe_app.searchable_text import SPACELESS, fold
 
 _TOKEN = re.compile(rf"{SPACELESS.pattern}|[^\W_]+(?:['’‘`´][^\W_]+)*")
 _APOSTROPHES = str.maketrans("", "", "'’‘`´")

@@ -7,7 +7,7 @@ from enum import StrEnum
 from functools import cache
 
 from lethe_app.language_tables import load_table, table_pattern, word_class
-from lethe_app.retrieval.query_terms import WORD
+from lethe_app.searchable_text import WORD
 
 _RELATION_WORD = re.compile(word_class("RELATION"), re.IGNORECASE)
 _SELF_SUBJECT = re.compile(r"(?:i|im|ive|i'm|i've|i'd|i'll|we|we're|we've|we'll|we'd|me and|myself|us)\b", re.IGNORECASE)

@@ -11,7 +11,7 @@ from lethe_app.brain.text.fingerprint import compute_fingerprint, content_words
 from lethe_app.dates.expressions import find_times
 from lethe_app.domain.facts import ExtractedFact, FactKind, MadeBy
 from lethe_app.language_tables import compile_table, load_table, table_pattern, word_class
-from lethe_app.retrieval.query_terms import WORD, fold
+from lethe_app.searchable_text import WORD, fold
 
 MIN_WORD_SHARE = 0.75
 """Minimum share of a fact's content words that must occur in a sentence that ends or changes it."""

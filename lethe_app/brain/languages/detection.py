@@ -12,7 +12,7 @@ from functools import cache
 from lethe_app.brain.languages import identifier
 from lethe_app.brain.text.sentences import split_sentences
 from lethe_app.language_tables import languages_with, load_table
-from lethe_app.retrieval.query_terms import fold
+from lethe_app.searchable_text import fold
 
 MIN_WORDS = 4
 """Words below which the language of a text is uncertain: greetings, names and exclamations are borrowed from everywhere."""

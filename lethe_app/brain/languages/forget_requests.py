@@ -13,7 +13,7 @@ from lethe_app.brain.text.fingerprint import compute_fingerprint, content_words
 from lethe_app.brain.text.sentences import normalized_words
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.language_tables import alternatives, compile_table, languages_with, load_table, load_words
-from lethe_app.retrieval.query_terms import SPACELESS, fold
+from lethe_app.searchable_text import SPACELESS, fold
 
 MAX_LENGTH = 400
 """Characters of the longest sentence that is read as a request."""

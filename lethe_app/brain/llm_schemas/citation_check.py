@@ -14,7 +14,8 @@ from lethe_app.brain.vocabulary.stems import stem
 from lethe_app.dates.words import COUNTS, MONTHS, WEEKDAYS
 from lethe_app.domain.web import PageText, sanitized
 from lethe_app.language_tables import lazy_words, table_pattern
-from lethe_app.retrieval.query_terms import STOP_WORDS, WORD, fold
+from lethe_app.retrieval.query_terms import STOP_WORDS
+from lethe_app.searchable_text import WORD, fold
 
 MAX_SENTENCES, MAX_SENTENCES_PER_PAGE = 5, 2
 """Maximum number of verbatim sentences from all pages together, and from one page."""

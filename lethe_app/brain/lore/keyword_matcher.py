@@ -21,6 +21,7 @@ from lethe_app.brain.vocabulary.normalize import (
     normalize_quotes,
     normalize_text,
 )
+from lethe_app.searchable_text import remove_accents
 
 PATTERN_SECONDS = 0.05
 """CPU seconds for one regular expression in one text; normal ones need microseconds. Measured per thread, so other work does
@@ -89,13 +90,18 @@ class _FoldedKeyword(NamedTuple):
     whole_word_numbers: list[int]
 
 
+def fold_keyword(text: str, *, keep_case: bool) -> str:
+    """Return a keyword or a text in the form in which they are compared: normalised, without accents, as search compares."""
+    return normalize_text(remove_accents(text), keep_case=keep_case)
+
+
 class _PlainKeywords:
     """Plain keywords with the same case sensitivity."""
 
     def __init__(self, keywords: Iterable[tuple[int, Keyword]]) -> None:
         words: dict[str, _FoldedKeyword] = {}
         for number, keyword in keywords:
-            folded = normalize_text(keyword.text, keep_case=keyword.case_sensitive)
+            folded = fold_keyword(keyword.text, keep_case=keyword.case_sensitive)
             if not folded:
                 continue
             word = words.get(folded)
@@ -109,7 +115,7 @@ class _PlainKeywords:
         found: set[int] = set()
         if self._automaton is None:
             return frozenset()
-        text = f" {normalize_text(text, keep_case=keep_case)} "  # so that every keyword has a neighbour on both sides
+        text = f" {fold_keyword(text, keep_case=keep_case)} "  # so that every keyword has a neighbour on both sides
         for end, (length, front, back, anywhere, alone) in self._automaton.iter(text):
             if anywhere:
                 found.update(anywhere)
@@ -224,7 +230,7 @@ def find_spans(keyword: Keyword, text: str) -> list[Span]:
     expression = parse_expression(keyword.text.strip())
     if expression is not None:
         return find_matches(expression, text)
-    key = normalize_text(keyword.text, keep_case=keyword.case_sensitive)
+    key = fold_keyword(keyword.text, keep_case=keyword.case_sensitive)
     if not key:
         return []
     folded, origins = _fold_with_origins(text, keep_case=keyword.case_sensitive)
@@ -243,7 +249,7 @@ def _fold_with_origins(text: str, *, keep_case: bool) -> tuple[str, list[Span]]:
     """Return the folded text, and for each of its characters the source range in the original text."""
     folded, origins = "", list[Span]()
     for cluster in regex.finditer(r"\X", text):  # a character with its combining marks
-        plain = normalize_text(cluster[0], keep_case=keep_case)
+        plain = fold_keyword(cluster[0], keep_case=keep_case)
         if cluster[0].isspace() and not folded.endswith(" "):
             plain = " "
         folded += plain

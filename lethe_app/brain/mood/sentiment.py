@@ -9,7 +9,7 @@ from pathlib import Path
 
 from lethe_app.brain.vocabulary.common_words import read_lists
 from lethe_app.brain.vocabulary.normalize import normalize_text
-from lethe_app.retrieval.query_terms import SPACELESS
+from lethe_app.searchable_text import SPACELESS
 
 NEGATION_WORDS = 3
 """Number of words before a phrase in which a negation reverses it: “not a very good girl”."""

@@ -13,7 +13,8 @@ from lethe_app.brain.notebooks.document import Notebook
 from lethe_app.brain.text.fingerprint import content_words
 from lethe_app.brain.vocabulary.common_words import read_lists
 from lethe_app.language_tables import lazy_words
-from lethe_app.retrieval.query_terms import EVERYDAY_WORDS, fold, split_words
+from lethe_app.retrieval.query_terms import EVERYDAY_WORDS
+from lethe_app.searchable_text import fold, split_words
 
 UNSUITABLE_TITLE_WORDS = lazy_words("no_notebook_titles")
 """Words that occur in nearly every fact and are therefore not used as titles."""

@@ -25,7 +25,8 @@ from lethe_app.brain.text.utterance import Utterance
 from lethe_app.brain.text.withdrawn import digests_of, remove_withdrawn
 from lethe_app.domain.chat import Role
 from lethe_app.language_tables import table_pattern, table_words
-from lethe_app.retrieval.query_terms import STOP_WORDS, WORD, fold
+from lethe_app.retrieval.query_terms import STOP_WORDS
+from lethe_app.searchable_text import WORD, fold
 
 _pattern = partial(table_pattern, "roleplay")
 _words = partial(table_words, "roleplay")

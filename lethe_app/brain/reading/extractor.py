@@ -30,7 +30,8 @@ from lethe_app.dates import resolve
 from lethe_app.domain.chat import Role
 from lethe_app.domain.facts import FactKind
 from lethe_app.language_tables import table_pattern
-from lethe_app.retrieval.query_terms import EVERYDAY_WORDS, WORD, fold, split_words
+from lethe_app.retrieval.query_terms import EVERYDAY_WORDS
+from lethe_app.searchable_text import WORD, fold, split_words
 
 MAX_MESSAGE_LENGTH = 4000
 """Characters of a message that are read; longer ones mostly contain pasted text."""

@@ -39,7 +39,8 @@ from lethe_app.brain.vocabulary.verbs import is_past
 from lethe_app.dates import resolve
 from lethe_app.domain.facts import FactKind
 from lethe_app.language_tables import table_pattern, table_words, word_class
-from lethe_app.retrieval.query_terms import WORD, strip_addressing
+from lethe_app.retrieval.query_terms import strip_addressing
+from lethe_app.searchable_text import WORD
 
 _pattern = partial(table_pattern, "sentences")
 _words = partial(table_words, "sentences")

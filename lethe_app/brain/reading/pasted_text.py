@@ -7,7 +7,7 @@ from functools import partial
 
 from lethe_app.brain.text.sentences import FIRST_PERSON_WORD
 from lethe_app.language_tables import table_pattern
-from lethe_app.retrieval.query_terms import WORD
+from lethe_app.searchable_text import WORD
 
 _pattern = partial(table_pattern, "pasted_text")
 

@@ -10,7 +10,7 @@ from uuid import UUID
 from lethe_app.brain.vocabulary.kin_words import is_own_relation, parse_name, possible_pronouns, standardize_role
 from lethe_app.brain.vocabulary.verbs import BASE_VERBS, is_past
 from lethe_app.language_tables import table_pattern, word_class
-from lethe_app.retrieval.query_terms import fold, split_words
+from lethe_app.searchable_text import fold, split_words
 
 PRONOUN_RANGE = 4
 """Messages back to the speaker's last one in which somebody may be mentioned to whom a pronoun refers."""

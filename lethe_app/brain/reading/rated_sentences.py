@@ -18,7 +18,8 @@ from lethe_app.brain.text.spelling import correct_spelling
 from lethe_app.brain.vocabulary.verbs import is_past
 from lethe_app.domain.facts import FactKind
 from lethe_app.language_tables import table_pattern
-from lethe_app.retrieval.query_terms import STOP_WORDS, WORD
+from lethe_app.retrieval.query_terms import STOP_WORDS
+from lethe_app.searchable_text import WORD
 
 _pattern = partial(table_pattern, "sentences")
 

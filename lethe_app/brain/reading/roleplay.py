@@ -9,7 +9,7 @@ from lethe_app.brain.text.sentences import FIRST_PERSON_WORD
 from lethe_app.brain.vocabulary.common_words import TIME_WORDS
 from lethe_app.brain.vocabulary.verbs import BASE_VERBS
 from lethe_app.language_tables import LazySet, lazy_words, load_words, table_pattern, table_words
-from lethe_app.retrieval.query_terms import WORD, fold
+from lethe_app.searchable_text import WORD, fold
 
 _pattern = partial(table_pattern, "roleplay")
 _words = partial(table_words, "roleplay")

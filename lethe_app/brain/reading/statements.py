@@ -7,7 +7,7 @@ from datetime import datetime
 from uuid import UUID
 
 from lethe_app.domain.facts import FactKind
-from lethe_app.retrieval.query_terms import fold, split_words
+from lethe_app.searchable_text import fold, split_words
 
 
 @dataclass(frozen=True)

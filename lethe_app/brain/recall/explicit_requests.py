@@ -13,7 +13,8 @@ from lethe_app.brain.text.sentences import SENTENCE_BREAK
 from lethe_app.brain.vocabulary.normalize import normalize_text as plain
 from lethe_app.brain.vocabulary.stems import stem
 from lethe_app.language_tables import lazy_words, table_pattern
-from lethe_app.retrieval.query_terms import EVERYDAY_WORDS, parse_query, split_words
+from lethe_app.retrieval.query_terms import EVERYDAY_WORDS, parse_query
+from lethe_app.searchable_text import split_words
 
 _pattern = partial(table_pattern, "memory_requests")
 

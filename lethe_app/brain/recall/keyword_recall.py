@@ -18,7 +18,8 @@ from lethe_app.domain.chat import ChatSession
 from lethe_app.domain.memory import MemoryInsertion, MemoryType, MemoryUnit
 from lethe_app.domain.recall import BlockedMemory, BlockReason, Reason, ReasonKind, RecalledMemory, RecallWay
 from lethe_app.domain.worldinfo import World, WorldEntry
-from lethe_app.retrieval.query_terms import STOP_WORDS, fold
+from lethe_app.retrieval.query_terms import STOP_WORDS
+from lethe_app.searchable_text import fold
 
 MAX_RECALLED = 3
 """Number of mentioned memories that are recalled in one turn."""

@@ -15,7 +15,7 @@ from lethe_app.brain.text.sentences import Sentence
 from lethe_app.brain.text.spelling import correct_spelling
 from lethe_app.brain.vocabulary.common_words import DETERMINERS, VERB_CUES
 from lethe_app.brain.vocabulary.stems import stem
-from lethe_app.retrieval.query_terms import SPACELESS, fold
+from lethe_app.searchable_text import SPACELESS, fold
 
 MAX_KEYWORDS = 6
 """Maximum number of keywords of a session."""

@@ -25,7 +25,8 @@ from lethe_app.brain.vocabulary.common_words import (
     RELATIVE_WORDS,
     TIME_WORDS,
 )
-from lethe_app.retrieval.query_terms import STOP_WORDS, WORD, fold
+from lethe_app.retrieval.query_terms import STOP_WORDS
+from lethe_app.searchable_text import WORD, fold
 
 MOMENTARY_WEIGHT = 0.4
 """Weight of a sentence that is not worth remembering, against 1 of one that is."""

@@ -7,7 +7,7 @@ from functools import cache
 from itertools import chain
 
 from lethe_app.language_tables import languages_with, load_table
-from lethe_app.retrieval.query_terms import SPACELESS
+from lethe_app.searchable_text import SPACELESS
 
 TABLE = "summary"
 ENGLISH = ("en",)

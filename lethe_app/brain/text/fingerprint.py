@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from lethe_app.brain.vocabulary.normalize import normalize_text as plain
 from lethe_app.brain.vocabulary.stems import root
 from lethe_app.dates.words import SPELLED_NUMBERS
-from lethe_app.retrieval.query_terms import STOP_WORDS, WORD, fold
+from lethe_app.retrieval.query_terms import STOP_WORDS
+from lethe_app.searchable_text import WORD, fold
 
 _NOT = re.compile(r"(?:\b(?:ca|wo|sha))?n't\b|\bcannot\b")
 _DENIALS = frozenset({"no", "not", "never", "none", "neither", "nor", "without", "nobody", "nothing", "nowhere"})

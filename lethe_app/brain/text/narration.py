@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from lethe_app.retrieval.query_terms import WORD
+from lethe_app.searchable_text import WORD
 
 _ACTION = re.compile(r"\*([^*\n]{1,1000})\*")
 _SPEECH = re.compile(r"[\"“«][^\"“”«»\n]{1,1000}[,.!?…–—-][\"”»]")

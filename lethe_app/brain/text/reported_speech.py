@@ -10,7 +10,8 @@ from itertools import groupby
 
 from lethe_app.brain.text.sentences import Sentence
 from lethe_app.language_tables import table_pattern
-from lethe_app.retrieval.query_terms import SPACELESS, STOP_WORDS
+from lethe_app.retrieval.query_terms import STOP_WORDS
+from lethe_app.searchable_text import SPACELESS
 
 _pattern = partial(table_pattern, "utterances")
 

@@ -12,7 +12,7 @@ from lethe_app.brain.text.spelling import correct_spelling
 from lethe_app.domain.chat import Role
 from lethe_app.language_tables import table_pattern
 from lethe_app.retrieval.passage_builder import SENTENCE_END
-from lethe_app.retrieval.query_terms import SPACELESS, WORD, fold
+from lethe_app.searchable_text import SPACELESS, WORD, fold
 
 _pattern = partial(table_pattern, "utterances")
 

@@ -17,7 +17,8 @@ from lethe_app.brain.vocabulary.common_words import (
 from lethe_app.brain.vocabulary.verbs import BASE_VERBS, is_adverb, is_past, third_person_form
 from lethe_app.dates.words import MONTHS, WEEKDAYS
 from lethe_app.language_tables import LazySet, lazy_words, load_table, load_words, table_pattern
-from lethe_app.retrieval.query_terms import STOP_WORDS, fold
+from lethe_app.retrieval.query_terms import STOP_WORDS
+from lethe_app.searchable_text import fold
 
 _MY_WORDS = frozenset(("my", "our", "me", "the"))
 _ADJECTIVES_BEFORE_NAME = frozenset(("big", "little", "wee", "old", "young", "baby", "lil"))

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import cache, lru_cache
 
 from lethe_app.language_tables import load_table
-from lethe_app.retrieval.query_terms import fold
+from lethe_app.searchable_text import fold
 
 _VOWEL = re.compile("[aeiouy]")
 ENDINGS = (("ies", "y"), ("ied", "y"), ("sses", "ss"), ("ings", ""), ("ing", ""), ("ed", ""), ("es", ""), ("s", ""))

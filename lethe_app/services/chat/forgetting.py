@@ -24,7 +24,7 @@ from lethe_app.domain.chat import Message, Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import SAID_AGAIN, ExtractedFact, SupersededBecause
 from lethe_app.errors import StorageError
-from lethe_app.retrieval.query_terms import WORD, fold
+from lethe_app.searchable_text import WORD, fold
 from lethe_app.services.events import Listeners
 from lethe_app.services.memory.cache import MemoryCache
 from lethe_app.services.memory.facts import FactService

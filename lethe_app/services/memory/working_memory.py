@@ -10,7 +10,8 @@ from lethe_app.domain.agent_runs import TaskRun
 from lethe_app.domain.clock import now
 from lethe_app.domain.tools import WorkingMemoryEntry
 from lethe_app.errors import LetheError
-from lethe_app.retrieval.query_terms import EVERYDAY_WORDS, fold, split_words
+from lethe_app.retrieval.query_terms import EVERYDAY_WORDS
+from lethe_app.searchable_text import fold, split_words
 from lethe_app.services.scheduling.loop import BackgroundLoop
 from lethe_app.storage.memory.working_memory import WorkingMemoryRows
 

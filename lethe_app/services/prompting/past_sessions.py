@@ -19,7 +19,7 @@ from lethe_app.domain.chat import ChatSession, SessionSummary
 from lethe_app.domain.clock import is_later, now
 from lethe_app.domain.facts import ExtractedFact
 from lethe_app.errors import StorageError
-from lethe_app.retrieval.query_terms import WORD
+from lethe_app.searchable_text import WORD
 from lethe_app.services.participants import Participants
 from lethe_app.services.preferences import Preferences
 from lethe_app.services.token_counts import TokenCountService

@@ -19,7 +19,7 @@ from lethe_app.domain.passage import DocumentChunk, PassageKind
 from lethe_app.domain.recall import RecalledMemory, RecallLead
 from lethe_app.domain.worldinfo import World
 from lethe_app.errors import StorageError
-from lethe_app.retrieval.query_terms import fold, split_words
+from lethe_app.searchable_text import fold, split_words
 from lethe_app.services.documents.knowledge_base import MIN_LIKELIHOOD, DocumentQuery, KnowledgeBase
 from lethe_app.services.indexing.service import IndexingService
 from lethe_app.services.indexing.worlds import DOCUMENTS_PREFIX, WAITING_PREFIX, owner_of_world

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from lethe_app.brain.vocabulary.stems import stem
 from lethe_app.domain.list_items import Mark
-from lethe_app.retrieval.query_terms import SPACELESS, STOP_WORDS, WORD, fold, split_words
+from lethe_app.retrieval.query_terms import STOP_WORDS
+from lethe_app.searchable_text import INDEXED_SINGLY, index_text, index_words
 
 PIECE_PATTERN = re.compile(r'["“”„«»]([^"“”„«»]*)["“”„«»]?|([^\s"“”„«»]+)')
 MIN_PREFIX_LETTERS = 2
@@ -77,11 +78,10 @@ class SearchQuery:
         """
         terms: list[QueryTerm] = []
         for piece in PIECE_PATTERN.finditer(text):
-            words = tuple(fold(word) for word in split_words(piece[1] if piece[2] is None else piece[2]))
-            words = tuple(word for word in words if word)
+            words = tuple(word for _start, _length, word in index_words(piece[1] if piece[2] is None else piece[2]))
             if words:
                 is_last = piece.end() == len(text) and piece[2] is not None
-                is_prefix = is_last and len(words[-1]) >= MIN_PREFIX_LETTERS and not SPACELESS.search(words[-1])
+                is_prefix = is_last and len(words[-1]) >= MIN_PREFIX_LETTERS and not INDEXED_SINGLY.match(words[-1])
                 terms.append(QueryTerm(words, is_literal=piece[2] is None or len(words) > 1, is_prefix=is_prefix))
         return cls(tuple(dict.fromkeys(terms))[:MAX_TERMS])
 
@@ -97,10 +97,10 @@ class SearchQuery:
 
     def find_marks(self, text: str) -> list[Mark]:
         """Return start and length of every match in a text, sorted; empty unless all terms occur in it."""
-        normalized = text.lower() if text.isascii() else fold(text)
+        normalized = index_text(text)
         if not all(term.required_letters in normalized for term in self.terms):
             return []  # most passages from the word index match only by their date or speaker and are rejected here
-        tokens = list(_tokens(text))
+        tokens = list(index_words(text))
         spans: list[Mark] = []
         for term in self.terms:
             positions = [position for position in range(len(tokens)) if _matches_at(term, tokens, position)]
@@ -111,19 +111,7 @@ class SearchQuery:
 
 
 Token = tuple[int, int, str]
-
-
-def _tokens(text: str) -> Iterator[Token]:
-    """Yield start, length and normalised form of each word; in scripts without spaces every character is a word."""
-    for word in WORD.finditer(text):
-        token = word[0]
-        if token.isascii():
-            yield word.start(), len(token), token.lower()
-        elif SPACELESS.search(token):
-            for offset, character in enumerate(token):
-                yield word.start() + offset, 1, fold(character)
-        else:
-            yield word.start(), len(token), fold(token)
+"""Start, length and folded form of a word."""
 
 
 def _matches_at(term: QueryTerm, tokens: Sequence[Token], position: int) -> bool:

@@ -12,7 +12,7 @@ from lethe_app.brain.facts.updates import FactReplacement, find_replacement, is_
 from lethe_app.domain.chat import SessionSummary
 from lethe_app.domain.facts import ExtractedFact, FactKind, MadeBy
 from lethe_app.domain.memory import MemoryUnit
-from lethe_app.retrieval.query_terms import WORD
+from lethe_app.searchable_text import WORD
 
 
 @dataclass(frozen=True)

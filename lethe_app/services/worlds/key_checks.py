@@ -9,14 +9,15 @@ from enum import StrEnum
 from functools import lru_cache
 from uuid import UUID
 
-from lethe_app.brain.lore.keyword_matcher import Keyword, KeywordMatcher
+from lethe_app.brain.lore.keyword_matcher import Keyword, KeywordMatcher, fold_keyword
 from lethe_app.brain.lore.regex_keywords import parse_expression
-from lethe_app.brain.vocabulary.normalize import CHARACTER_KINDS, CharacterKind, normalize_text
+from lethe_app.brain.vocabulary.normalize import CHARACTER_KINDS, CharacterKind
 from lethe_app.domain.clock import now
 from lethe_app.domain.memory import WordLink
 from lethe_app.domain.worldinfo import World, WorldEntry
 from lethe_app.prompt.macros import unknown_macros
-from lethe_app.retrieval.query_terms import SPACELESS, STOP_WORDS
+from lethe_app.retrieval.query_terms import STOP_WORDS
+from lethe_app.searchable_text import SPACELESS
 
 MIN_MESSAGES = 8
 """Minimum number of messages for which the share of matching messages is computed."""
@@ -159,7 +160,7 @@ def _matches_ordinary_messages(key: str) -> bool:
 
 def _check_key(key: str, entry: WorldEntry, problem: str, share: float) -> KeyIssue | None:
     is_expression = parse_expression(key.strip()) is not None
-    normalized = normalize_text(key, keep_case=entry.case_sensitive)
+    normalized = fold_keyword(key, keep_case=entry.case_sensitive)
     is_main = key in entry.keywords_main
     issue: KeyIssue | None = None
     if problem:
@@ -195,4 +196,4 @@ def _is_in_many_words(normalized: str, entry: WorldEntry) -> bool:
 
 @lru_cache(65_536)
 def _normalize_key(key: str) -> str:
-    return normalize_text(key, keep_case=False)
+    return fold_keyword(key, keep_case=False)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from lethe_app.storage.row_mapping import select_by_values, storable_text
 
-TOKENIZER = "porter unicode61 remove_diacritics 2"
-"""FTS5 tokenizer; it must be that of the table `passage_words`."""
+TOKENIZER = "porter unicode61 remove_diacritics 0 categories ''L* N* Co M*''"
+"""FTS5 tokenizer of folded texts; it must be that of the table `passage_words`. Marks that folding left are letters."""
 PASSAGES_PER_WORD = 500
 """Passages read for every word."""
 ADDITIONAL_PASSAGES = 3_000

@@ -10,6 +10,7 @@ from PySide6.QtCore import QCoreApplication, QLocale
 
 from lethe_app.domain.memory import MemoryType
 from lethe_app.domain.recall import BlockedMemory, BlockReason, RecallLead, RecallWay
+from lethe_app.searchable_text import fold
 from lethe_app.services.chat.reply_source_reader import FROM_FILES, ReplyMemory, ReplySources, SourceKind, StatementOrigin
 from lethe_app.ui.core.formatting import format_age, join_with_and, shorten_text
 from lethe_app.ui.core.labels.dates import spell_out_dates
@@ -170,10 +171,10 @@ def find_matching_words(index_words: Iterable[str], user_message: str) -> list[s
     """Return up to `MAX_QUOTED_WORDS` words of `user_message` that match the case-folded words of the index, in
     their order in the message.
     """
-    roots = [word.casefold() for word in index_words]
+    roots = [fold(word) for word in index_words]
     matches: dict[str, str] = {}
     for token in _WORD.findall(user_message):
-        folded = token.casefold()
+        folded = fold(token)
         if any(_is_same_word(folded, root) for root in roots):
             matches.setdefault(folded, token)
     return list(matches.values())[:MAX_QUOTED_WORDS]

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import TypeVar
 
+from lethe_app.searchable_text import fold
+
 MIN_FUZZY_LENGTH = 4
 """Minimum letters of a typed word that may be misspelled; shorter words resemble too many others."""
 MIN_SIMILARITY = 0.78
@@ -67,7 +69,7 @@ def _sort_by(
 
 def split_words(text: str) -> list[str]:
     """Return the words of a text in lower case, without apostrophes and punctuation."""
-    kept = "".join(letter if letter.isalnum() else "" if letter in "'’" else " " for letter in text.casefold())
+    kept = "".join(letter if letter.isalnum() else "" if letter in "'’" else " " for letter in fold(text))
     return kept.split()
 
 

@@ -10,6 +10,7 @@ from PySide6.QtGui import QMouseEvent, QPixmap, QShowEvent
 from PySide6.QtWidgets import QCheckBox, QLabel, QLineEdit, QSizePolicy, QWidget
 
 from lethe_app.domain.persona import Persona
+from lethe_app.searchable_text import fold
 from lethe_app.ui.core.formatting import insert_break_points, shorten_text
 from lethe_app.ui.core.palette import SPACE_1, SPACE_3
 from lethe_app.ui.dialogs.dialogs import QuestionDialog
@@ -118,7 +119,7 @@ class GroupDialog(QuestionDialog):
 
     def _filter_rows(self, search_text: str) -> None:
         for row in self._rows:
-            row.setVisible(search_text.strip().casefold() in row.name.casefold())
+            row.setVisible(fold(search_text.strip()) in fold(row.name))
 
 
 class GroupMemberRow(QWidget):

@@ -10,6 +10,7 @@ from typing import Any
 
 from PySide6.QtCore import QAbstractListModel, QCoreApplication, QModelIndex, QPersistentModelIndex, Qt, Signal
 
+from lethe_app.searchable_text import fold
 from lethe_app.ui.core.formatting import format_age, format_message_count, join_with_and
 
 Index = QModelIndex | QPersistentModelIndex
@@ -104,7 +105,7 @@ class SidebarModel(QAbstractListModel):
 
     def set_search_text(self, text: str) -> None:
         """Show only rows whose name, tagline, title or participants contain `text`; empty shows the usual list."""
-        self._search_text = text.strip().casefold()
+        self._search_text = fold(text.strip())
         self._rebuild_rows()
 
     @property
@@ -148,10 +149,8 @@ class SidebarModel(QAbstractListModel):
     def _matching_rows(self) -> list[Row]:
         rows: list[Row] = []
         for persona in self._personas:
-            sessions = [
-                row for row in self._sessions.get(persona.persona_id, []) if self._search_text in row.search_text.casefold()
-            ]
-            if sessions or self._search_text in f"{persona.name}\n{persona.tagline}".casefold():
+            sessions = [row for row in self._sessions.get(persona.persona_id, []) if self._search_text in fold(row.search_text)]
+            if sessions or self._search_text in fold(f"{persona.name}\n{persona.tagline}"):
                 rows.append(replace(persona, is_open=persona.persona_id == self._open_persona))
                 rows.extend(map(self._mark_session, sessions))
         return rows

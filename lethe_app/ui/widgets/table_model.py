@@ -17,6 +17,8 @@ from typing import Any, Generic, TypeVar
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, QTimer, Signal
 from PySide6.QtGui import QColor
 
+from lethe_app.searchable_text import fold
+
 Row = TypeVar("Row")
 Index = QModelIndex | QPersistentModelIndex
 
@@ -77,16 +79,16 @@ class FilteredTableModel(QAbstractTableModel, Generic[Row]):
         search_text: Callable[[Row], str],
         parent: QObject | None = None,
         *,
-        is_casefolded: bool = False,
+        is_folded: bool = False,
     ) -> None:
         """Set up the model. `key` identifies a row when the list is filled again; `search_text` returns the text that is
         searched.
 
-        `is_casefolded` states that this text is casefolded already, which for long lists is done when they are read.
+        `is_folded` states that this text is folded already, which for long lists is done when they are read.
         """
         super().__init__(parent)
         self.columns = columns
-        self._key, self._search_text, self._is_casefolded = key, search_text, is_casefolded
+        self._key, self._search_text, self._is_folded = key, search_text, is_folded
         self._all_rows: list[Row] = []
         self._sorted_rows: list[Row] | None = None
         """All rows in sort order; None until they are needed."""
@@ -124,7 +126,7 @@ class FilteredTableModel(QAbstractTableModel, Generic[Row]):
         if self._sorted_rows is not self._all_rows:
             self._sorted_rows.extend(rows)
         self._all_rows.extend(rows)
-        texts = self._casefolded_texts(rows) if self._search_texts is not None else []
+        texts = self._folded_texts(rows) if self._search_texts is not None else []
         if self._search_texts is not None:
             self._search_texts.extend(texts)
         passing = self._select(rows, texts)
@@ -146,7 +148,7 @@ class FilteredTableModel(QAbstractTableModel, Generic[Row]):
 
     def set_filter(self, words: str = "", row_filter: Callable[[Row], bool] | None = None) -> None:
         """Show only rows that contain every one of `words`, ignoring case, and for which `row_filter` returns True."""
-        self._filter_words, self._row_filter = tuple(words.casefold().split()), row_filter
+        self._filter_words, self._row_filter = tuple(fold(words).split()), row_filter
         self._apply_filter()
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
@@ -166,7 +168,7 @@ class FilteredTableModel(QAbstractTableModel, Generic[Row]):
         if self._sorted_rows is not None and (position := _find_row(self._sorted_rows, self._key, key)) is not None:
             self._sorted_rows[position] = row
             if self._search_texts is not None:
-                self._search_texts[position] = self._casefolded_texts([row])[0]
+                self._search_texts[position] = self._folded_texts([row])[0]
         if (visible_position := self.find_visible_row(key)) is not None:
             self.visible_rows[visible_position] = row
             self.dataChanged.emit(self.index(visible_position, 0), self.index(visible_position, len(self.columns) - 1))
@@ -230,7 +232,7 @@ class FilteredTableModel(QAbstractTableModel, Generic[Row]):
         if self._filter_words and self._search_texts is None:
             texts = list[str]()
             for start in range(0, len(rows), STEP_SIZE):
-                texts += self._casefolded_texts(rows[start : start + STEP_SIZE])
+                texts += self._folded_texts(rows[start : start + STEP_SIZE])
                 yield
             self._search_texts = texts
         for start in range(0, len(rows), STEP_SIZE):
@@ -265,9 +267,9 @@ class FilteredTableModel(QAbstractTableModel, Generic[Row]):
             yield
         return sorted_rows
 
-    def _casefolded_texts(self, rows: Sequence[Row]) -> list[str]:
+    def _folded_texts(self, rows: Sequence[Row]) -> list[str]:
         texts = map(self._search_text, rows)
-        return list(texts) if self._is_casefolded else [text.casefold() for text in texts]
+        return list(texts) if self._is_folded else [fold(text) for text in texts]
 
     # Model interface
 

@@ -69,7 +69,7 @@ class MemoryPage(RecordPage[MemoryLine]):
                 key=attrgetter("guid"),
                 search_text=attrgetter("searched"),
                 search_hint=self.tr("Search memories"),
-                is_casefolded=True,
+                is_folded=True,
                 filters=self._build_filters(),
                 commands=commands,
                 format_total=format_memory_count,

@@ -13,6 +13,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetrics, QKeyEvent, QPainter
 from PySide6.QtWidgets import QStyleOptionViewItem
 
 from lethe_app.domain.memory import MemoryUnit
+from lethe_app.searchable_text import fold
 from lethe_app.services.search.timeline import TimelineItem
 from lethe_app.ui.core.icons import render_icon
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4, SPACE_6
@@ -150,12 +151,12 @@ class _Painter(LinePainter):
 
 def filter_rows(rows: Iterable[TimelineRow], query: str) -> list[TimelineRow]:
     """Return the facts and key moments that contain all words, with the headings above them."""
-    words, shown, headings = query.casefold().split(), list[TimelineRow](), list[TimelineRow]()
+    words, shown, headings = fold(query).split(), list[TimelineRow](), list[TimelineRow]()
     for row in rows:
         if row.kind is not TimelineRowKind.LINE:
             # A heading ends what stood below the one before of its kind, and a month what stood below a conversation.
             headings = [*(each for each in headings if each.kind.value < row.kind.value), row]
-        elif all(word in row.text.casefold() for word in words):
+        elif all(word in fold(row.text) for word in words):
             shown += [*headings, row]
             headings = []
     return shown

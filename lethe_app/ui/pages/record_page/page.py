@@ -56,8 +56,8 @@ class RecordSpec(Generic[Row]):
     search_text: Callable[[Row], str]
     search_hint: str = ""
     """Placeholder of the search field; without one there is none."""
-    is_casefolded: bool = False
-    """Whether `search_text` is casefolded already."""
+    is_folded: bool = False
+    """Whether `search_text` is folded already."""
     empty_text: str = ""
     """Text in place of the rows while there are no records."""
     filters: Sequence[RecordFilter] = ()
@@ -114,7 +114,7 @@ class RecordPage(ReloadingPage, Generic[Row]):
         rows below it and the filters.
         """
         self.spec = spec
-        self.rows = FilteredTableModel(spec.columns, spec.key, spec.search_text, is_casefolded=spec.is_casefolded)
+        self.rows = FilteredTableModel(spec.columns, spec.key, spec.search_text, is_folded=spec.is_folded)
         self.table = Table(self.rows, self.theme, spec.name, spec.empty_text)
         if spec.selects_one:
             self.table.setSelectionMode(Table.SelectionMode.SingleSelection)

@@ -68,7 +68,7 @@ class SessionPage(RecordPage[SessionLine]):
                 key=attrgetter("guid"),
                 search_text=attrgetter("searched"),
                 search_hint=self.tr("Search titles and summaries"),
-                is_casefolded=True,
+                is_folded=True,
                 empty_text=self.tr("No conversations yet. They are listed here after the first message."),
                 filters=[build_mark_filter(self)],
                 commands=menu_commands,
