@@ -14,6 +14,7 @@ from lethe_app.ui.core.accessibility import set_button_tooltip
 from lethe_app.ui.core.actions import action_tooltip, is_idle_undo
 from lethe_app.ui.core.formatting import format_token_count
 from lethe_app.ui.core.icons import load_icon
+from lethe_app.ui.core.input_watch import is_composing
 from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.core.theme import Theme, set_style_properties, text_colour_on_accent
 from lethe_app.ui.transcript.row_layout import COLUMN_MARGIN, MAX_COLUMN_WIDTH
@@ -306,6 +307,8 @@ class DraftField(QPlainTextEdit):
         )
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
+        if is_composing(self):
+            return
         # Enter on the keypad carries KeypadModifier.
         modifiers = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
         if event.key() in ENTER_KEYS and modifiers == Qt.KeyboardModifier.ShiftModifier:

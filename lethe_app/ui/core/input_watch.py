@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, QPointF, Signal
 from PySide6.QtGui import QGuiApplication, QMouseEvent, QWindow
+from PySide6.QtWidgets import QPlainTextEdit
 
 INPUT_EVENTS = frozenset(
     {
@@ -16,6 +17,11 @@ INPUT_EVENTS = frozenset(
     }
 )
 """Events that count as input; a mouse move counts only if the position has changed."""
+
+
+def is_composing(field: QPlainTextEdit) -> bool:
+    """Return whether an input method composes a word in the field; Enter and arrow keys then belong to it."""
+    return bool(field.textCursor().block().layout().preeditAreaText())
 
 
 class InputWatch(QObject):

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QAction, QColor, QKeyEvent, QPainter, QStandardItem, QStandardItemModel
+from PySide6.QtGui import QAction, QColor, QInputMethodEvent, QKeyEvent, QPainter, QStandardItem, QStandardItemModel
 from PySide6.QtWidgets import (
     QFrame,
     QLineEdit,
@@ -103,6 +103,7 @@ class CommandPalette(QFrame):
         self._commands: list[tuple[Command, SearchText]] = []
         self._shown_commands: list[Command] = []
         self._previous_focus: QWidget | None = None
+        self._is_composing = False
         self.search_field = QLineEdit()
         self.search_field.setPlaceholderText(self.tr("Search commands and settings"))
         self.search_field.setAccessibleName(action_title("palette"))
@@ -175,10 +176,12 @@ class CommandPalette(QFrame):
     def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.FocusOut:
             self.hide()
+        if isinstance(event, QInputMethodEvent):
+            self._is_composing = bool(event.preeditString())
         if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.ShortcutOverride and event.key() == Qt.Key.Key_Escape:
             event.accept()  # otherwise Esc would trigger the window's shortcut that stops a reply
             return True
-        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
+        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress and not self._is_composing:
             return self._handle_key(event)
         return False
 

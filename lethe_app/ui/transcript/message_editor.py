@@ -6,6 +6,7 @@ from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QTextCursor
 from PySide6.QtWidgets import QFrame, QLabel, QPlainTextEdit, QPushButton, QWidget
 
+from lethe_app.ui.core.input_watch import is_composing
 from lethe_app.ui.core.palette import RADIUS_CONTROL, SPACE_2
 from lethe_app.ui.core.theme import text_colour_on_accent
 from lethe_app.ui.transcript.painting.style import MessageStyle
@@ -28,6 +29,8 @@ class _Field(QPlainTextEdit):
         return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
+        if is_composing(self):
+            return
         if event.key() == Qt.Key.Key_Escape:
             self.cancelled.emit()
         elif event.key() in _ENTER_KEYS and event.modifiers() & Qt.KeyboardModifier.ControlModifier:

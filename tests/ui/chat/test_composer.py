@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import QMimeData, Qt
+from PySide6.QtGui import QInputMethodEvent
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
 
 from lethe_app.ui.chat.composer import MAX_LINES, Composer
 
@@ -171,3 +173,19 @@ def test_the_first_line_is_not_scrolled_away_while_all_lines_fit(composer, qtbot
     qtbot.wait(20)
 
     assert composer.draft_field.verticalScrollBar().maximum() == 0
+
+
+def test_keys_leave_a_composition_alone(composer, qtbot):
+    field = composer.draft_field
+    QApplication.sendEvent(field, QInputMethodEvent("にほ", []))
+
+    with qtbot.assertNotEmitted(composer.sent), qtbot.assertNotEmitted(composer.edit_last_requested):
+        QTest.keyClick(field, Qt.Key.Key_Return)
+        QTest.keyClick(field, Qt.Key.Key_Up)
+    committed = QInputMethodEvent()
+    committed.setCommitString("日本")
+    QApplication.sendEvent(field, committed)
+    with qtbot.waitSignal(composer.sent) as sent:
+        QTest.keyClick(field, Qt.Key.Key_Return)
+
+    assert sent.args == ["日本", False]

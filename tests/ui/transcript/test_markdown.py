@@ -363,3 +363,30 @@ def test_no_letter_is_lost(text):
 @given(st.text(max_size=200))
 def test_any_text_can_be_parsed(text):
     assert parse_message(text) or not text.strip()
+
+
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        ("*她叹了口气。*你好", "她叹了口气。"),
+        ("你好*“笑”*你好", "“笑”"),
+        ("*그녀가 웃었다.*안녕", "그녀가 웃었다."),
+        ("*she smiles.*Hello", "she smiles."),
+        ("*sighs…*“Fine.”", "sighs…"),
+    ],
+)
+def test_an_action_ends_where_no_space_follows(text: str, first: str):
+    found = [span for span in spans(text) if span.text_kind is TextKind.ACTION]
+
+    assert [span.text for span in found] == [first]
+    assert not any("*" in span.text for span in spans(text))
+
+
+@pytest.mark.parametrize(("text", "style"), [("**重点：**后面", "bold"), ("~~重点。~~后面", "strikethrough")])
+def test_other_emphasis_ends_beside_scripts_without_spaces(text: str, style: str):
+    assert [getattr(span, style) for span in spans(text)] == [True, False]
+
+
+@pytest.mark.parametrize("text", ["a.*b.*c", "*.txt and *.md", "foo*bar.*baz", r"\(x*y*\) and \[z_1_\]"])
+def test_asterisks_that_are_no_action_are_shown_as_written(text: str):
+    assert [span.text for span in spans(text)] == [text]

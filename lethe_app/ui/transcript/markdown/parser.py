@@ -5,25 +5,82 @@ open at the end of an unfinished text, so that it is shown as an action while it
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from markdown_it import MarkdownIt
+from markdown_it.parser_inline import ParserInline
 from markdown_it.rules_block.table import escapedSplit
 from markdown_it.rules_core import StateCore
+from markdown_it.rules_inline import StateInline
+from markdown_it.rules_inline.state_inline import Scanned
 from markdown_it.token import Token
+
+from lethe_app.searchable_text import HANGUL, SPACELESS
 
 MAX_NESTING = 40
 """Nesting depth at which the parser stops; deeper content would be missing from its output."""
 BRACKETS_LIMIT = 400
 """Number of opening brackets above which links are not parsed, because each bracket is tried against the rest of the text."""
 _ACTION_START = re.compile(r"(?:^|\s)\*(?![\s*])")
+_CJK = re.compile(rf"{SPACELESS.pattern}|{HANGUL.pattern}|[\u3000-\u303f\uff00-\uffef]")
+"""Letters and punctuation of scripts that put no spaces around emphasis."""
+_SENTENCE_ENDS = frozenset(".!?…,;:~—–-\"'”’»)")
+_FORMULA = re.compile(r"\\\(.+?\\\)|\\\[.+?\\\](?!\()", re.DOTALL)
+"""Formula in TeX, shown as it is written."""
 _CLOSERS = ("*", "**", "***")
 """Missing closing marks to try: that of the action, alone or together with that of bold text inside it."""
 
 
+class _InlineState(StateInline):
+    """State of the inline parser in which emphasis works where CommonMark sees no edge of a word."""
+
+    def scanDelims(self, start: int, canSplitWord: bool) -> Scanned:  # noqa: N803 - signature of the library
+        """Let marks open and close beside scripts without spaces, and close an action after the end of its sentence."""
+        scanned = super().scanDelims(start, canSplitWord)
+        before, after = self.src[start - 1 : start] or " ", self.src[start + scanned.length :][:1] or " "
+        if self.src[start] == "_":
+            return scanned
+        is_cjk = bool(_CJK.match(before) or _CJK.match(after))
+        closes = is_cjk or (before in _SENTENCE_ENDS and self._follows_action_start(start))
+        return Scanned(
+            scanned.can_open or (is_cjk and not after.isspace()),
+            scanned.can_close or (closes and not before.isspace()),
+            scanned.length,
+        )
+
+    def _follows_action_start(self, end: int) -> bool:
+        """Return whether the last marks before `end` are those of an action: after a space or at the start."""
+        marks = self.src[: self.src.rfind("*", 0, end) + 1]
+        before = marks.rstrip("*")[-1:] or " "
+        return len(marks) > 0 and before.isspace() and not self.src[len(marks)].isspace()
+
+
+class _InlineParser(ParserInline):
+    def parse(self, src: str, md: MarkdownIt, env: Any, tokens: list[Token]) -> list[Token]:  # noqa: ANN401 - as the library
+        state = _InlineState(src, md, env, tokens)
+        self.tokenize(state)
+        for rule in self.ruler2.getRules(""):
+            rule(state)
+        return state.tokens
+
+
+def _keep_formula(state: StateInline, silent: bool) -> bool:
+    formula = _FORMULA.match(state.src, state.pos, state.posMax)
+    if formula is None:
+        return False
+    if not silent:
+        state.pending += formula[0]
+    state.pos = formula.end()
+    return True
+
+
 def _create_parser(*disabled_rules: str) -> MarkdownIt:
     """Create a CommonMark parser without raw HTML, reference links, setext headings and indented code."""
-    parser = MarkdownIt("commonmark", {"html": False, "breaks": True, "maxNesting": MAX_NESTING})
-    parser.enable(["table", "strikethrough"])
+    parser = MarkdownIt("commonmark")
+    parser.inline = _InlineParser()
+    parser.inline.ruler.before("escape", "formula", _keep_formula)
+    parser.configure("commonmark", {"html": False, "breaks": True, "maxNesting": MAX_NESTING})
+    parser.enable(["table", "strikethrough", "formula"])
     # Before the inline rules, so that the text of a restored paragraph is parsed as well.
     parser.core.ruler.after("block", "keep_cells", _restore_ragged_tables)
     return parser.disable(["reference", "lheading", "code", "html_block", "html_inline", *disabled_rules])
