@@ -33,10 +33,11 @@ _CHUNK = re.compile(rf"(?:[^\W_]|[{_MARKS}{_INVISIBLE}]|{_EMOJI.pattern})+")
 _KANA_VOICING, _VIRAMA = 8, 9
 _LETTER_MARKS = frozenset({0, _KANA_VOICING, _VIRAMA})
 """Combining classes of marks that make another letter: without its mark, “kagi” (key) would be “kaki” (oyster) in kana."""
-_SPELLINGS = {
-    **str.maketrans("ıłŁøØđĐħðٱىیکة", "ilLoOdDhdاييكه", _INVISIBLE),
-    **str.maketrans({"æ": "ae", "Æ": "AE", "œ": "oe", "Œ": "OE", "þ": "th"}),
-}
+_SPELLINGS = str.maketrans(
+    dict.fromkeys(_INVISIBLE, "")
+    | dict(zip("ıłŁøØđĐħðٱىیکة", "ilLoOdDhdاييكه", strict=True))
+    | {"æ": "ae", "Æ": "AE", "œ": "oe", "Œ": "OE", "þ": "th"}
+)
 """Letters that Unicode does not decompose; the Arabic ones after the normalisation of Lucene."""
 
 
