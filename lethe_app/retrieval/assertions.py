@@ -98,13 +98,21 @@ def is_evidence(text: str, speaker: str, personas: Collection[str], previous_lin
 
 
 def strip_small_talk(text: str, participants: Collection[str] = ()) -> str:
-    """Return a message without its greetings, thanks and empty questions, or unchanged if nothing else is in it.
+    """Return a message without its greetings, thanks and empty questions; empty if it is courtesy in everyday words only, and
+    unchanged if it asks in such words only.
 
     The names of participants in `participants` do not count as distinctive words.
     """
     sentences = SENTENCE.findall(text)
     kept = [sentence for sentence in sentences if _has_substance(sentence, participants)]
+    if not kept and all(_is_courtesy(sentence, participants) for sentence in sentences):
+        return ""
     return " ".join(sentence.strip() for sentence in kept) if 0 < len(kept) < len(sentences) else text
+
+
+def _is_courtesy(sentence: str, participants: Collection[str]) -> bool:
+    words = query_words(sentence, participants)
+    return not words or (_begins(sentence, "courtesy") and EVERYDAY_WORDS.issuperset(words))
 
 
 def _has_substance(sentence: str, participants: Collection[str]) -> bool:

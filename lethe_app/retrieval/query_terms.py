@@ -16,6 +16,8 @@ STOP_WORDS = lazy_words("stop_words")
 EVERYDAY_WORDS = lazy_words("everyday_words")
 """English words that occur in about every second conversation: in a young memory they only seem to be rare."""
 
+LIST_NUMBER = re.compile(r"(?:^|(?<=\s))\(?\d{1,2}[.):](?=\s)")
+"""Number of an item of a list."""
 NEGATED_VERB = re.compile(r"\b[a-z]+n['’]t\b", re.IGNORECASE)
 """Negated auxiliary verbs. Split at the apostrophe, “won” and “haven” would look like content words."""
 HIRAGANA = re.compile("[\u3040-\u309f]")
@@ -59,7 +61,8 @@ def query_words(text: str, participants: Collection[str] = ()) -> list[str]:
 
 def _spelled_words(text: str, participants: Collection[str]) -> list[tuple[str, str]]:
     """Return the words of a text without stop words, each folded and as spelled."""
-    folded_words = ((fold(word), word) for word in _extract_terms(NEGATED_VERB.sub(" ", text), participants))
+    text = LIST_NUMBER.sub(" ", NEGATED_VERB.sub(" ", text))
+    folded_words = ((fold(word), word) for word in _extract_terms(text, participants))
     return [(folded, word) for folded, word in folded_words if folded not in STOP_WORDS]
 
 

@@ -60,3 +60,9 @@ def test_no_text_is_refused(text: str):
     assert len(set(asked.words)) == len(asked.words) <= MAX_TERMS
     assert all(word and word == fold(word) and word not in STOP_WORDS for word in asked.words)
     assert "\0" not in to_searchable(text)
+
+
+def test_numbers_of_a_list_are_no_words():
+    asked = parse_query("1. paint 2) bike (3) plants, and 24 hours at 5")
+
+    assert asked.words == ("paint", "bike", "plants", "24", "hours", "5")

@@ -62,6 +62,8 @@ def test_a_message_is_searched_for_without_its_courtesies():
         == "It was so hard to get sponsors."
     )
     assert strip_small_talk("Hey, how's it going?") == "Hey, how's it going?"
+    assert strip_small_talk("Good night, Mira! See you tomorrow.", ["Mira"]) == ""
+    assert strip_small_talk("Thank you so much for the lighthouse.") == "Thank you so much for the lighthouse."
 
 
 @pytest.mark.parametrize(
