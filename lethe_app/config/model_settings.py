@@ -117,8 +117,9 @@ class ModelSettings(BaseModel):
     layout: PromptLayout = advanced_prompt(
         PromptLayout.LATE,
         "Position of memories",
-        "Position of memories in the prompt: just above your newest message (no reprocessing), in the system prompt (the"
-        " whole conversation is reprocessed every turn) or among the messages (the messages below are reprocessed); world"
+        "Position of memories in the prompt: just above your newest message (nothing is reprocessed but what lies below a"
+        " depth), in the system prompt (the whole conversation is reprocessed every turn) or among the messages (the messages"
+        " below are reprocessed); world"
         " entries set to the system prompt stay there, and the whole conversation is reprocessed whenever one comes or goes.",
     )
     temperature_override: float = prompt(

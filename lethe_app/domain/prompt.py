@@ -220,6 +220,8 @@ class PromptNote:
     """Among notes of one depth, a higher order is placed later."""
     depth: int = 0
     """Insertion depth: messages from the newest one upwards; a smaller depth is placed later."""
+    keeps_depth: bool = False
+    """True if its author chose the depth, which then holds in the late layout, too."""
     placement: NotePlacement = NotePlacement.TITLED
     """Whether it stands under the heading of the memories, as a turn of its own, or last."""
     part: PromptPart = PromptPart.MEMORIES

@@ -24,7 +24,12 @@ class WorldEntry(MemoryUnit):
         1, "Priority", "Entries with a higher priority are kept when the token budget is exceeded.", form_minimum=-1000
     )
     position_index: int = form_field(
-        0, "Depth", "Number of messages below the content.", ge=-1, form_maximum=1000, minimum_label="system prompt"
+        0,
+        "Depth",
+        "Number of messages below the content; fewer if they are long.",
+        ge=-1,
+        form_maximum=1000,
+        minimum_label="system prompt",
     )
     duration: int = form_field(1, "Sticky (turns)", "Turns for which an activated entry stays active.", ge=1, form_maximum=1000)
     trigger_chance: float = form_field(

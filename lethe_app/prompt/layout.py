@@ -1,5 +1,8 @@
 """Placement of texts that change every turn: late in the prompt, where they cost least, or where other programs put them.
 
+What has a depth chosen by its author, a World Info entry “at depth 4” or a character's note, stands there also in the late
+layout. A character's note costs no waiting, because the prompt up to the user's next message is prefilled with it; an entry has
+the messages below it evaluated again, and therefore stands lower where these are long.
 The KV cache is reused as long as the prompt begins as before. Notes in the system prompt change its beginning, so that
 everything after them is evaluated again every turn: at 8k tokens a turn then evaluates 26 times as much
 (docs/benchmarks.md). Notes among the messages have the messages after them evaluated again. The next speaker of a group is
@@ -9,10 +12,14 @@ named late in every layout, so that all personas share the prompt before it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import accumulate, takewhile
 
 from lethe_app.config.options import PromptLayout
 from lethe_app.domain.prompt import NotePlacement, PromptNote, PromptPart, PromptSpan, PromptTurn
+
+MAX_CHARACTERS_BELOW = 2_000
+"""Characters of messages below a World Info entry at a depth in the late layout, about 500 tokens."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +64,9 @@ def arrange_turns(layout: PromptLayout, pieces: PromptPieces) -> list[PlacedTurn
     old, tail = place_turns(pieces.history, PromptPart.HISTORY), place_turns(pieces.tail, PromptPart.MESSAGE)
     speaker = [PlacedTurn("system", (PromptSpan(PromptPart.SPEAKER, pieces.speaker),))] if pieces.speaker else []
     head, is_answer = tuple(pieces.head), bool(pieces.tail) and pieces.tail[0].role == "user"
+    if layout is PromptLayout.LATE:
+        fixed, others = _split_fixed(others, len(tail), _affordable_depth(old))
+        old = _insert_at_depth(fixed, old, pieces.title)
     if layout is PromptLayout.DEPTH and is_answer:
         body = [*_insert_at_depth(others, old, pieces.title), *speaker]
     else:
@@ -72,6 +82,25 @@ def arrange_turns(layout: PromptLayout, pieces: PromptPieces) -> list[PlacedTurn
     turns = [*([PlacedTurn("system", head)] if head else []), *body, *tail]
     index = len(turns) - 1 if pieces.continue_last else len(turns)
     return [*turns[:index], *last, *turns[index:]]
+
+
+def _split_fixed(notes: Sequence[PromptNote], below: int, limit: int) -> tuple[list[PromptNote], list[PromptNote]]:
+    """Return the notes that stand among the old messages at a depth of their own, and all others.
+
+    Such a depth counts all messages below, of which `below` are not old. World Info stands not above `limit` old messages.
+    """
+    fixed, others = list[PromptNote](), list[PromptNote]()
+    for note in notes:
+        depth = max(note.depth - below, 0) if note.keeps_depth else 0
+        depth = depth if note.placement is NotePlacement.ALONE else min(depth, limit)
+        (fixed if depth else others).append(replace(note, depth=depth) if depth else note)
+    return fixed, others
+
+
+def _affordable_depth(history: Sequence[PlacedTurn]) -> int:
+    """Return how many of the newest messages have no more characters than may be evaluated again in every turn."""
+    lengths = accumulate(sum(len(span.text) for span in turn.spans) for turn in reversed(history))
+    return sum(1 for _length in takewhile(lambda length: length <= MAX_CHARACTERS_BELOW, lengths))
 
 
 def place_turns(turns: Sequence[PromptTurn], part: PromptPart) -> list[PlacedTurn]:

@@ -118,3 +118,25 @@ def test_nothing_is_lost_or_said_twice_in_any_layout(layout: PromptLayout, notes
     )
     assert [turn.content for turn in turns if turn.content.startswith("m")] == [turn.content for turn in old]
     assert turns[-1].content == "last"
+
+
+def test_what_has_a_depth_of_its_own_stands_there_in_the_late_layout_too():
+    fixed = [PromptNote("lore", depth=3, keeps_depth=True), PromptNote("deep", depth=9, keeps_depth=True)]
+    note = PromptNote("It rains.", depth=2, keeps_depth=True, placement=NotePlacement.ALONE)
+    pieces = replace(PIECES, notes=[*fixed, note, *NOTES])
+
+    assert contents(PromptLayout.LATE, pieces) == [
+        "You are Ada.", "# Now\ndeep", "Welcome.", "# Now\nlore", "Hello.", "It rains.", "Sit down.",
+        "# Now\nfar\nnear\nnearer still", "said", "Thanks.",
+    ]  # fmt: skip
+
+
+def test_an_entry_at_a_depth_stands_lower_where_the_messages_below_it_are_long():
+    note = PromptNote("It rains.", depth=3, keeps_depth=True, placement=NotePlacement.ALONE)
+    long = [OLD[0], PromptTurn("user", "Hello. " * 400), OLD[2]]
+    pieces = replace(PIECES, history=long, notes=[PromptNote("lore", depth=3, keeps_depth=True), note])
+
+    found = contents(PromptLayout.LATE, pieces)
+
+    assert found.index("# Now\nlore") == found.index("Sit down.") - 1
+    assert found.index("It rains.") == 2

@@ -104,7 +104,7 @@ BAY = {
     "name": "The bay",
     "entries": [
         {"name": "Always", "content": "The bay lies open to the west.", "sticky": True, "position_index": -1},
-        {"name": "The bell buoy", "content": "It rings by itself.", "keywords_main": ["buoy"], "position_index": 2},
+        {"name": "The bell buoy", "content": "It rings by itself.", "keywords_main": ["buoy"]},
     ],
 }
 

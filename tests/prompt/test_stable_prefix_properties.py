@@ -31,9 +31,9 @@ from tests.prompt.test_stable_prefix import BAY, BEGUN, MIRA, TOMAS, RecordingCl
 SUBJECTS = ("buoy", "crab", "gull", "violin", "the lighthouse", "my sister Ines lives in Porto", "I am angry", "thank you")
 CRAB = {"name": "Crab", "content": "Crabs walk sideways, {{user}}.", "keywords_main": ["crab"], "role": "user"}
 LIVELY = [
-    {**CRAB, "position_index": 4, "duration": 3},
+    {**CRAB, "duration": 3},
     {"name": "Gull", "content": "Gulls steal pears.", "keywords_main": ["gull"], "role": "assistant"},
-    {"name": "Deep", "content": "It is {{time}} out there.", "sticky": True, "position_index": 3, "trigger_chance": 0.5},
+    {"name": "Deep", "content": "It is {{time}} out there.", "sticky": True, "trigger_chance": 0.5},
 ]
 WISHES: list[dict[str, object]] = [
     {"rag_entries": 1},

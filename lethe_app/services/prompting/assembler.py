@@ -354,6 +354,7 @@ class PromptAssembler:
                     speaker.depth_prompt,
                     speaker.depth_prompt_role.value,
                     depth=speaker.depth_prompt_depth,
+                    keeps_depth=True,
                     placement=NotePlacement.ALONE,
                     is_speakers=True,
                 ),
@@ -430,7 +431,13 @@ def turn_notes(memory: TurnMemory) -> list[PromptNote]:
     """Return the notes for this turn only, the most important first."""
     notes = [one for one in memory.recalled if one.position_index >= 0 and one.way not in LOGGED and not one.outlet]
     ranked = [
-        PromptNote(recollection.text, recollection.role.value, recollection.order, recollection.position_index)
+        PromptNote(
+            recollection.text,
+            recollection.role.value,
+            recollection.order,
+            recollection.position_index,
+            keeps_depth=bool(recollection.world) and not recollection.is_notebook,
+        )
         for recollection in sorted(notes, key=lambda recollection: -recollection.priority)
     ]
     # A higher order is placed later: remark, mood, working memory and session notes follow entries of the default order,

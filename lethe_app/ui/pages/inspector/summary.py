@@ -227,7 +227,10 @@ def format_cut_share(share: PartTokens) -> str:
 def format_layout(layout: PromptLayout) -> str:
     """Return where the recalled memories are placed in the prompt and what that costs."""
     return {
-        PromptLayout.LATE: tr("Memories are placed just above your message, so the next reply can reuse what is before them."),
+        PromptLayout.LATE: tr(
+            "Memories are placed just above your message, and what has a depth stands at it, so the next reply can reuse what "
+            "is before them."
+        ),
         PromptLayout.SYSTEM: tr("Memories are placed in the system prompt, so the next reply reprocesses what is below it."),
         PromptLayout.DEPTH: tr(
             "Memories are placed among the messages at their depth, so the next reply reprocesses what is below them."
