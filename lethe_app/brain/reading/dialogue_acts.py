@@ -15,7 +15,13 @@ from lethe_app.brain.languages.forget_requests import ForgetRequest
 from lethe_app.brain.languages.requests import may_ask_to_forget
 from lethe_app.brain.reading import roleplay
 from lethe_app.brain.reading.corrections import apply_retractions, correct_details, is_joke
-from lethe_app.brain.reading.pasted_text import announces_text, extract_own_text, remove_quotations
+from lethe_app.brain.reading.pasted_text import (
+    announces_text,
+    extract_own_text,
+    remove_quotations,
+    remove_words_of_others,
+    states_no_fact,
+)
 from lethe_app.brain.reading.pieces import DialoguePiece, MessageParts, SentenceMeaning, join_pieces
 from lethe_app.brain.reading.withdrawals import apply_requests, withdraw_statements
 from lethe_app.brain.text.markup import MAX_CHARACTERS_READ, remove_markup
@@ -139,6 +145,7 @@ def _read_message(line: Utterance, reading: _Reading) -> list[DialoguePiece]:
     )
     if is_user:
         reading.is_text_announced = announces_text(line.text)
+        text = remove_words_of_others(text, line.name)
     pieces = list(
         _classify_user_text(remove_markup(text), reading) if is_user else _classify_persona_text(remove_markup(text), reading)
     )
@@ -330,7 +337,7 @@ def _mark_in_character(text: str, reading: _Reading, *, narrates: bool = False) 
 
 def _classify_own_sentence(sentence: str) -> SentenceMeaning:
     """Return PLAIN for a sentence by the user as themselves, DROPPED if it is hypothetical or ends as a joke."""
-    is_unreal = roleplay.is_hypothetical(sentence) or is_joke(sentence)
+    is_unreal = roleplay.is_hypothetical(sentence) or is_joke(sentence) or states_no_fact(sentence)
     return SentenceMeaning.DROPPED if is_unreal else SentenceMeaning.PLAIN
 
 

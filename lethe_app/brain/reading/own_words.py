@@ -69,6 +69,7 @@ _PERSON_MENTION = re.compile(
 )
 _ASKS_LISTENER = re.compile(r"\b(?:do|are|did|have|were|will|would|can|could) you\b", re.IGNORECASE)
 _END_MARK = re.compile(r"[.!?…][\"')\]]*$")
+_DATE = re.compile(r"(?:the (?:week|weekend|morning|afternoon|evening|night) of )?(?:\d{1,2} )?(?:[A-Z][a-z]+ )?\b\d{4}\b")
 _QUOTES = str.maketrans({"“": "'", "”": "'", '"': "'"})
 """Replaces quotation marks of the user, which would end the quotation."""
 
@@ -261,20 +262,20 @@ def is_about_others(question: str) -> bool:
 
 
 def _quote(group: Sequence[RatedSentence], line: Utterance, question: str) -> str:
-    """Return sentences word for word, with the date of the message if they contain relative times."""
-    resolved_texts = [
-        _resolve_dates(_normalize_quotes(sentence.text), line, is_plan=sentence.kind is FactKind.PLAN) for sentence in group
-    ]
-    whole = (
-        " ".join(_add_end_mark(text) for text in resolved_texts[:-1]) + " " + resolved_texts[-1]
-        if len(resolved_texts) > 1
-        else resolved_texts[0]
-    )
+    """Return sentences word for word, followed by the dates that their relative times mean; with the date of the message if
+    some times have none.
+    """
+    texts = [_normalize_quotes(sentence.text) for sentence in group]
+    whole = " ".join([*map(_add_end_mark, texts[:-1]), texts[-1]])
     stripped = strip_fillers(whole)
     quotation = shorten(stripped if WORD.search(stripped) else whole, MAX_FACT_LENGTH)
-    date_phrase = f" on {resolve.format_date(line.time.date())}" if resolve.RELATIVE_TIME.search(quotation) else ""
+    is_plan = any(sentence.kind is FactKind.PLAN for sentence in group)
+    resolved = _resolve_dates(quotation, line, is_plan=is_plan)
+    date_phrase = f" on {resolve.format_date(line.time.date())}" if resolve.RELATIVE_TIME.search(resolved) else ""
     question_phrase = f"Asked “{question}”, " if question else ""
-    return f"{question_phrase}{line.name} said{date_phrase}: “{quotation}”"
+    dates = [date for date in _DATE.findall(resolved) if date not in quotation]
+    meant = f" ({', '.join(dict.fromkeys(dates))})" if dates else ""
+    return f"{question_phrase}{line.name} said{date_phrase}: “{quotation}”{meant}"
 
 
 def _add_end_mark(text: str) -> str:

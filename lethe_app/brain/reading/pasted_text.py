@@ -6,7 +6,8 @@ import re
 from functools import partial
 
 from lethe_app.brain.text.sentences import FIRST_PERSON_WORD
-from lethe_app.language_tables import table_pattern
+from lethe_app.language_tables import table_pattern, table_words
+from lethe_app.retrieval.query_terms import EVERYDAY_WORDS
 from lethe_app.searchable_text import WORD
 
 _pattern = partial(table_pattern, "pasted_text")
@@ -47,6 +48,24 @@ def extract_own_text(text: str, usual_word_count: int, *, is_announced: bool = F
 def announces_text(text: str) -> bool:
     """Return whether the message asks for something to be done with a text that it does not contain."""
     return len(WORD.findall(text)) < 40 and bool(_pattern("text_task").search(text))
+
+
+def remove_words_of_others(text: str, sender: str) -> str:
+    """Return the text without what others say of themselves, where the sender passes it on without quotation marks."""
+    return _pattern("others_words", flags=0).sub(partial(_keep_own_words, sender.casefold()), text)
+
+
+def _keep_own_words(sender: str, match: re.Match[str]) -> str:
+    """Return the match if its label is the sender or no name, as in “Update: I got the job”."""
+    label = (match["who"] or match["name"] or "").strip().casefold()
+    is_sender = label in {sender, *sender.split()}
+    is_own = is_sender or label in EVERYDAY_WORDS or table_words("pasted_text", "own_heads").fullmatch(label)
+    return match[0] if label and is_own else ""
+
+
+def states_no_fact(sentence: str) -> bool:
+    """Return whether a sentence is true for a moment only, gives away a secret, or asks for a text."""
+    return bool(_pattern("no_fact").search(sentence))
 
 
 def remove_quotations(text: str) -> str:

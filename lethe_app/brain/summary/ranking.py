@@ -47,8 +47,8 @@ LENGTH_EXPONENT, MIN_CHARGED_LENGTH = 0.7, 60
 """Exponent of a report's length in its price, and the minimum length, so that few words are no advantage."""
 MIN_WORDS_WITHOUT_QUESTION = 3
 """Content words from which an answer is understood without its question."""
-_ANSWERED = re.compile(r"Asked “[^“”]*”, [^“”]+? said: “(?P<answer>[^“”]+)”")
-_LAST_MARK = re.compile("[,;:]”$")
+_ANSWERED = re.compile(r"Asked “[^“”]*”, [^“”]+? said: “(?P<answer>[^“”]+)”(?P<dates> \([^()]*\))?")
+_LAST_MARK = re.compile("[,;:]”(?= \\(|$)")
 _QUOTATION_MARKS = str.maketrans('“”"', '""\'')
 
 
@@ -166,7 +166,7 @@ def _quote_fact(fact: SpeakerStatement, line: int) -> Quote:
     """Return a fact as a line of a summary, in plain quotation marks, and without a question where the answer says enough."""
     text = fact.text
     if (found := _ANSWERED.fullmatch(text)) and len(content_words(found["answer"])) >= MIN_WORDS_WITHOUT_QUESTION:
-        text = f"{fact.subject} said: “{found['answer']}”"
+        text = f"{fact.subject} said: “{found['answer']}”{found['dates'] or ''}"
     text = _LAST_MARK.sub("”", text.replace(" said: “", " said, “")).translate(_QUOTATION_MARKS)
     cut = shorten(text, MAX_QUOTE_LENGTH)
     return Quote(line, "", f'{cut}"' if cut.count('"') % 2 else cut)

@@ -241,6 +241,6 @@ def test_a_day_put_right_takes_nothing_else_back():
         user("no wait the plays on the 11th, i read the letter wrong"),
     )
     assert known == [
-        "Tomas said: “maisies school play is on 11 December 2025, shes a sheep”",
+        "Tomas said: “maisies school play is on the 11th of december, shes a sheep” (11 December 2025)",
         "Tomas has been vegetarian since they were 15.",
     ]
