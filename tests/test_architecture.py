@@ -107,21 +107,21 @@ LONG_PATTERNS = 4
 LONG_WORD_LISTS = 23
 """How many are left over of patterns and of word lists that are longer; the numbers may only fall."""
 BUDGET: dict[str, tuple[int, int, int]] = {
-    "ui": (28172, 3348, 384),
+    "ui": (28235, 3353, 386),
     "services": (15532, 1626, 287),
-    "brain": (8763, 893, 152),
-    "storage": (5158, 578, 61),
+    "brain": (8801, 897, 152),
+    "storage": (5174, 579, 61),
     "llm": (3676, 411, 70),
     "interchange": (2782, 263, 16),
     "retrieval": (2466, 238, 40),
-    "prompt": (2588, 253, 40),
-    "domain": (2370, 96, 139),
+    "prompt": (2606, 255, 40),
+    "domain": (2373, 96, 139),
     "agents": (1467, 190, 40),
     "speech": (1222, 119, 32),
     "web": (835, 77, 21),
     "cli": (768, 67, 2),
     "composition": (454, 32, 3),
-    "(root)": (651, 67, 36),
+    "(root)": (726, 74, 36),
     "config": (311, 7, 16),
     "dates": (655, 86, 2),
 }
