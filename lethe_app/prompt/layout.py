@@ -64,7 +64,7 @@ def arrange_turns(layout: PromptLayout, pieces: PromptPieces) -> list[PlacedTurn
     old, tail = place_turns(pieces.history, PromptPart.HISTORY), place_turns(pieces.tail, PromptPart.MESSAGE)
     speaker = [PlacedTurn("system", (PromptSpan(PromptPart.SPEAKER, pieces.speaker),))] if pieces.speaker else []
     head, is_answer = tuple(pieces.head), bool(pieces.tail) and pieces.tail[0].role == "user"
-    if layout is PromptLayout.LATE:
+    if layout is PromptLayout.LATE and any(note.keeps_depth for note in others):
         fixed, others = _split_fixed(others, len(tail), _affordable_depth(old))
         old = _insert_at_depth(fixed, old, pieces.title)
     if layout is PromptLayout.DEPTH and is_answer:
