@@ -126,4 +126,4 @@ async def test_labels_reach_the_order_of_a_group(services: AppServices, session:
 
     context = participants.with_speaker(guest.unique_name).build_macro_context(session, session.added)
 
-    assert (context.char, context.texts["group"], context.texts["mgroup"]) == ("Vee", "Vee and Mira", "Mira and Vee")
+    assert (context.char, context.values["group"], context.values["mgroup"]) == ("Vee", "Vee and Mira", "Mira and Vee")
