@@ -85,6 +85,18 @@ async def test_after_an_error_the_header_does_not_go_on_preparing(tmp_path):
         assert "choose" in scene.window.chat.status.full_text
 
 
+async def test_continue_on_a_finished_reply_says_that_it_is_finished(tmp_path, echo_model):
+    async with opened(tmp_path, echo_model("Good evening, captain.", "")) as scene:
+        scene.send("Good evening.")
+        await until(lambda: not scene.is_replying and len(scene.words) == 3)
+
+        scene.window.window_actions["continue_reply"].trigger()
+        await until(lambda: scene.toasts and not scene.is_replying)
+
+        assert [toast.text for toast in scene.toasts] == ["This reply is finished: the model has nothing to add."]
+        assert scene.words[2] == "Good evening, captain."
+
+
 async def test_who_comes_back_to_an_answer_reads_in_the_header_that_it_goes_on(tmp_path, echo_model):
     async with opened(tmp_path, echo_model("word " * 2000, delay=0.05)) as scene:
         scene.send("Speak.")
