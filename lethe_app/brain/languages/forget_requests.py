@@ -21,6 +21,8 @@ MIN_PAIR_SHARE = 0.7
 """Minimum share of the pairs of characters of a statement that a sentence in a script without spaces must have to say it."""
 MIN_COMMON_LETTERS = 4
 """Minimum common beginning of two inflected forms of a word in languages whose words have no stems here."""
+MIN_RELATED_LETTERS, MIN_RELATED_SHARE = 5, 0.6
+"""Minimum common beginning of two related words, as “allergy” and “allergic”, in letters and of the longer one."""
 MAX_WORDS_BESIDE_NUMBER = 3
 """Content words that a sentence may have besides a bare number to say the same, as “Ben is 34 years old.”"""
 _TABLE = "forgetting"
@@ -62,6 +64,11 @@ class ForgetRequest:
         """Return whether the words may mean several facts: a subject, a single word, or what somebody does who is not named."""
         is_about_others = compile_table(_TABLE, "others", self.language).match(self.what) is not None
         return self.kind is ForgetKind.EVERYTHING or is_about_others or len(self._words(self.what)) == 1
+
+    def may_mean(self, text: str) -> bool:
+        """Return whether the words of an unclear request may be meant by a text that has related forms of them."""
+        wanted, said = self._words(self.what), self._words(text)
+        return self.is_unclear and bool(wanted) and all(any(_is_related(one, word) for word in said) for one in wanted)
 
     def is_about(self, fact: ExtractedFact) -> bool:
         """Return whether the words name the attribute that a fact states, as “how old I am” does, or a subject to which it
@@ -130,6 +137,15 @@ def find_forget_request(sentence: str) -> ForgetRequest | None:
     return None
 
 
+def regrets_statement(sentence: str) -> bool:
+    """Return whether a sentence only regrets what was said before, as “I shouldn't have said that.”"""
+    return len(sentence) <= MAX_LENGTH and any(
+        pattern.fullmatch(sentence)
+        for language in languages_with(f"{_TABLE}.toml")
+        for pattern in _compile(language, "regrets")
+    )
+
+
 def _may_ask(text: str, language: str) -> bool:
     """Return whether a text is no quotation, no threat and no question, but for one that asks to do something."""
     is_refused = _QUOTED.match(text) or compile_table(_TABLE, "threat", language).search(text)
@@ -148,31 +164,46 @@ def _build_request(kind: ForgetKind, language: str, groups: Mapping[str, str | N
 @cache
 def _patterns(language: str) -> Sequence[tuple[ForgetKind, re.Pattern[str]]]:
     """Return the patterns of whole sentences with their kinds, the more special ones first."""
+    kinds = {
+        "everything": (ForgetKind.EVERYTHING, ""),
+        "line_alone": (ForgetKind.LINE_BEFORE, ""),
+        "own": (ForgetKind.OWN_LINE, r"\s*[,;:–—]\s*(?P<what>\S.*)"),
+        "line": (ForgetKind.LINE_BEFORE, r"\s*[,;:–—]\s*(?P<rest>\S.*)"),
+        "statement": (ForgetKind.STATEMENT, ""),
+    }
+    return [(kind, pattern) for key, (kind, rest) in kinds.items() for pattern in _compile(language, key, rest)]
+
+
+@cache
+def _compile(language: str, key: str, rest: str = "") -> Sequence[re.Pattern[str]]:
+    """Return the patterns under a key of a table for whole sentences, which `rest` may follow."""
     table = load_table(_TABLE, language)
     gap = _SPACE + ("+" if table.get("whole_words", True) else "*")
     start = rf"\W*(?:(?:{alternatives(table['opening'])}){gap})*"
     closing = rf"(?:{_SPACE}*(?:{alternatives(table['closing'])})(?!\w))*"
-    kinds = {
-        "everything": (ForgetKind.EVERYTHING, ""),
-        "line_alone": (ForgetKind.LINE_BEFORE, ""),
-        "line": (ForgetKind.LINE_BEFORE, r"\s*[,;:–—]\s*(?P<rest>\S.*)"),
-        "own": (ForgetKind.OWN_LINE, r"\s*[,;:–—]\s*(?P<what>\S.*)"),
-        "statement": (ForgetKind.STATEMENT, ""),
-    }
     return [
-        (kind, re.compile(rf"{start}(?:{_expand(entry, table)}){closing}(?:{_END}{rest and '|'}{rest})", re.IGNORECASE))
-        for key, (kind, rest) in kinds.items()
+        re.compile(rf"{start}(?:{_expand(entry, table)}){closing}(?:{_END}{rest and '|'}{rest})", re.IGNORECASE)
         for entry in table.get(key, ())
     ]
 
 
-def _expand(entry: str, table: Mapping[str, str]) -> str:
+def _expand(entry: str | Sequence[str], table: Mapping[str, str | Sequence[str]]) -> str:
     """Return a pattern with those that it names, in which what is to be forgotten leaves its end to the closing."""
-    named = _NAMED.sub(lambda name: f"(?:{_expand(table[name[1].lower()], table)})", entry)
+    pattern = entry if isinstance(entry, str) else alternatives(entry)
+    named = _NAMED.sub(lambda name: f"(?:{_expand(table[name[1].lower()], table)})", pattern)
     return named.replace(".+)", ".+?)").replace(".*)", ".*?)")
 
 
 def _is_same(one: str, other: str) -> bool:
     """Return whether two words are equal or seem to be inflected forms of one word."""
-    common = next((index for index, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
-    return one == other or common >= max(MIN_COMMON_LETTERS, max(len(one), len(other)) - 2)
+    return one == other or _common_length(one, other) >= max(MIN_COMMON_LETTERS, max(len(one), len(other)) - 2)
+
+
+def _is_related(one: str, other: str) -> bool:
+    longer = max(len(one), len(other))
+    return one == other or _common_length(one, other) >= max(MIN_RELATED_LETTERS, MIN_RELATED_SHARE * longer)
+
+
+def _common_length(one: str, other: str) -> int:
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((index for index, (a, b) in pairs if a != b), min(len(one), len(other)))

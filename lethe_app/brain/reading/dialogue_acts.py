@@ -11,7 +11,7 @@ from functools import partial
 from statistics import median
 from uuid import UUID
 
-from lethe_app.brain.languages.forget_requests import ForgetRequest
+from lethe_app.brain.languages.forget_requests import ForgetRequest, regrets_statement
 from lethe_app.brain.languages.requests import may_ask_to_forget
 from lethe_app.brain.reading import roleplay
 from lethe_app.brain.reading.corrections import apply_retractions, correct_details, is_joke
@@ -164,7 +164,9 @@ def _read_message(line: Utterance, reading: _Reading) -> list[DialoguePiece]:
         pieces = list(_classify_user_text(remove_markup(text), reading))
         apply_requests(pieces if has_request else [], [])
         apply_retractions(pieces, [], replied_text)
-    reading.pieces_by_speaker[line.name] = pieces
+    only_regrets = is_user and bool(pieces) and all(regrets_statement(piece.text) for piece in pieces)
+    if not only_regrets:  # which may itself be about the line before
+        reading.pieces_by_speaker[line.name] = pieces
     reading.previous_line = line
     return pieces
 

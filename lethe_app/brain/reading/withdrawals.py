@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain
 
-from lethe_app.brain.languages.forget_requests import ForgetKind, ForgetRequest, find_forget_request
+from lethe_app.brain.languages.forget_requests import ForgetKind, ForgetRequest, find_forget_request, regrets_statement
 from lethe_app.brain.reading.pieces import DialoguePiece, SentenceMeaning
 from lethe_app.brain.text.clauses import extract_clauses
 from lethe_app.brain.text.fingerprint import content_words
@@ -22,8 +22,9 @@ def apply_requests(pieces: Sequence[DialoguePiece], previous_pieces: Sequence[Di
     for index, piece in enumerate(pieces):
         if piece.meaning is not SentenceMeaning.PLAIN or (request := find_forget_request(piece.text)) is None:
             continue
-        sentence, earlier = piece.text, pieces[:index]
-        own = [each for each in pieces if each is not piece and not each.requests and content_words(each.text)]
+        # A sentence that only regrets what was said is not what a request points at.
+        sentence, earlier = piece.text, [each for each in pieces[:index] if not regrets_statement(each.text)]
+        own = [each for each in [*earlier, *pieces[index + 1 :]] if not each.requests and content_words(each.text)]
         pointed = {ForgetKind.OWN_LINE: own, ForgetKind.LINE_BEFORE: find_last_statement(earlier)}.get(request.kind)
         # After another sentence of the same message a request points at nothing in the one before.
         is_alone = all(len(each.text.split()) <= MAX_INTERJECTION_WORDS for each in earlier)
@@ -39,15 +40,18 @@ def apply_requests(pieces: Sequence[DialoguePiece], previous_pieces: Sequence[Di
 
 def withdraw_statements(lines: Sequence[Utterance], pieces: Sequence[Sequence[DialoguePiece]]) -> None:
     """Drop the sentences before a request, of any speaker, which say what it wants forgotten, and those of the reply to it that
-    name it.
+    name it; where it points at the line before, also those of the reply to that one.
     """
     for index, line_pieces in enumerate(pieces):
-        reply = pieces[index + 1] if index + 1 < len(lines) and lines[index + 1].role is Role.ASSISTANT else ()
         for request in chain.from_iterable(piece.requests for piece in line_pieces):
             for piece in chain.from_iterable(pieces[: index + 1]) if request.kind is ForgetKind.STATEMENT else ():
                 if not piece.requests and piece.meaning is not SentenceMeaning.IN_CHARACTER and request.is_said_by(piece.text):
                     piece.withdraw(*split_statement(piece.text, request))
-            for piece in reply:
+            is_of_line_before = request.kind is ForgetKind.OWN_LINE and request.what not in lines[index].text
+            replies = {index - 1 if is_of_line_before else index + 1, index + 1}
+            for piece in chain.from_iterable(
+                pieces[at] for at in replies if at < len(lines) and lines[at].role is Role.ASSISTANT
+            ):
                 if request.is_named_in(piece.text):
                     piece.withdraw(piece.text)
 

@@ -12,7 +12,7 @@ from uuid import UUID, uuid4
 
 from lethe_app.brain.facts.comparison import has_value_of
 from lethe_app.brain.facts.superseding import find_contained
-from lethe_app.brain.languages.forget_requests import ForgetKind, ForgetRequest
+from lethe_app.brain.languages.forget_requests import MIN_COMMON_LETTERS, ForgetKind, ForgetRequest
 from lethe_app.brain.reading.dialogue_acts import read_requests
 from lethe_app.brain.reading.extractor import extract_statements
 from lethe_app.brain.reading.withdrawals import split_statement
@@ -24,7 +24,8 @@ from lethe_app.domain.chat import Message, Role
 from lethe_app.domain.clock import now
 from lethe_app.domain.facts import SAID_AGAIN, ExtractedFact, SupersededBecause
 from lethe_app.errors import StorageError
-from lethe_app.searchable_text import WORD, fold
+from lethe_app.retrieval.query_terms import parse_query
+from lethe_app.searchable_text import SPACELESS, WORD, fold
 from lethe_app.services.events import Listeners
 from lethe_app.services.memory.cache import MemoryCache
 from lethe_app.services.memory.facts import FactService
@@ -196,10 +197,10 @@ class Forgetting:
         """Return the messages to a persona which say what is to be forgotten."""
         found: set[UUID] = set()
         for request in requests:
-            word = max(WORD.findall(fold(request.what)), key=len, default="")
-            below = MAX_PASSAGE_NUMBER if word else 0
+            query = _format_query(request.what)
+            below = MAX_PASSAGE_NUMBER if query else 0
             while below:
-                hits, below = await self._search.search_passages(f'"{word}"', persona_id, below, partial(_is_line, request))
+                hits, below = await self._search.search_passages(query, persona_id, below, partial(_is_line, request))
                 found |= {UUID(hit.origin) for hit in hits}
         return found
 
@@ -265,6 +266,7 @@ def _choose_facts(
         ]
         is_one = request.kind is not ForgetKind.EVERYTHING and len({fact.fact for fact in found if not fact.superseded}) < 2
         (chosen if is_one or not request.is_unclear else vague).update(fact.guid for fact in found)
+        vague.update(fact.guid for fact in known if not found and request.may_mean(fact.fact))
     return _add_wordings(known, chosen, chosen, requests), [fact for fact in known if fact.guid in vague - chosen]
 
 
@@ -296,6 +298,16 @@ def _is_stated(fact: ExtractedFact, parts: Iterable[str]) -> bool:
     """Return whether withdrawn parts of a message have most of the words of a fact, without the name with which it begins."""
     words = content_words(fact.fact) - content_words(fact.fact.split(" ", 1)[0])
     return bool(words) and 2 * len(words & content_words(" ".join(parts))) > len(words)
+
+
+def _format_query(what: str) -> str:
+    """Return a full-text query for texts that may say a statement: with the beginning of its longest word, which may be
+    inflected, or with any pair of characters in a script without spaces; empty if it has no words.
+    """
+    if SPACELESS.search(what):
+        return " OR ".join(f'"{pair}"' for pair in parse_query(what).lookups)
+    word = max(WORD.findall(fold(what)), key=len, default="")
+    return f'"{word[: max(MIN_COMMON_LETTERS, len(word) - 2)]}"*' if word else ""
 
 
 def _is_line(request: ForgetRequest, hit: TextHit) -> bool:

@@ -13,7 +13,8 @@ REQUESTS = {
         Forget that. | No, please forget that. | Could you please forget that? | Delete that from your memory.
         Scratch that.
         Strike that from the record. | Ok, erase that. | Don't save this. | Please forget what I said.
-        Ignore my last message.
+        Ignore my last message. | Don't write that down. | Please unsee that. | Do not note this down, please.
+        I shouldn't have said that, please delete it. | Oh no, that was a mistake, please delete it.
         Forget I said anything. | Forget that I said that. | Pretend I never said that. | Lena, forget that.
         Don't remember that.
         Please just forget that, okay? | Don't keep that in mind. | No need to remember that.
@@ -30,6 +31,8 @@ REQUESTS = {
     OWN: """
         This stays off the record. | That's off the record. | Off the record, I'm seeing someone.
         Keep this off the record: I'm pregnant.
+        Please keep no record of this. | Between us, and don't save this: I am pregnant. | Make no note of this, please.
+        Don't write this down: I am pregnant. | Please forget what I'm about to say: I am pregnant.
         This is not for the record. | This shouldn't be remembered. | Please keep that off the record.
         Das bleibt off the record.
         Не для протокола.
@@ -39,7 +42,7 @@ REQUESTS = {
         Can you forget that I live in Kraków?
         Please do not remember that I have HIV. | Lena, please forget that Ana lives in Braga.
         Forget I live in Kraków.
-        I want you to forget that I am gay. | Erase my brother's letter from your memory. | Forget where I live.
+        I want you to forget that I am gay. | Forget where I live.
         Disregard what I said re Amazon.
         You don't need to remember that I have diabetes. | Would you mind forgetting that I have a son?
         Forget I told you about my divorce.
@@ -47,6 +50,11 @@ REQUESTS = {
         Forget that John and I broke up.
         Forget the fact that I work at Tesco. | Forget the bit about my sister. | Never store that I smoke.
         Forget that the doctor found it. | Ignore the message about my sister. | Forget what I told you of my sister.
+        It would be best if you forgot that I was in prison. | I'd rather you forgot that I smoke. | Do not store where I live.
+        It would be nice if you could forget that I smoke. | Could I ask you to forget that I smoke?
+        What I told you about my brother, forget it. | About my brother's drinking: please forget that.
+        As for my divorce, please forget about it. | What I said about Ana should be forgotten.
+        I was in prison, but please forget that. | Keep no record of my divorce. | please 4get that i was in prison
         Please forget that I'm pregnant and I'll tell you more. | Kannst du bitte vergessen, wo ich wohne?
         Vergiss, dass ich in Krakau wohne. | Vergiss, was ich dir über meine Schwester erzählt habe.
         Merk dir nicht, dass ich rauche.
@@ -59,7 +67,10 @@ REQUESTS = {
         Forget everything about me. | Forget everything you know about my job, please.
         Please forget all I told you about Ana.
         Forget everything. | Please forget everything I've ever told you. | Delete all my data.
-        Forget my sister's name.
+        Forget my sister's name. | Erase my brother's letter from your memory. | Forget my cat. | Forget about my cat Sooty.
+        Please forget Lena. | Delete the note about my cat. | Remove my allergy from your notes. | Forget the prison thing.
+        Please forget about Lena. | Don't save my address. | Forget my brother Paul, please. | Remove every entry on Lena.
+        Take my allergy out of your notes. | Please unlearn my divorce. | Clear my diagnosis from your memory.
         Delete all facts about my family. | Vergiss alles über mich. | Vergiss alles, was du über meine Arbeit weißt.
         Oublie tout ce que tu sais sur moi. | Olvida todo lo que sabes de mí. | Забудь всё обо мне.
     """,
@@ -97,6 +108,19 @@ NO_REQUESTS = """
     Ach, vergessen ob ich den Herd ausgemacht habe! | Vergessen wo mein Schlüssel ist. | Vergeten waar mijn sleutel is.
     "Forget that," she said. | 'Forget that,' she said. | Forget the thing I told you on Monday.
     “Forget that I live here”, said Ana.
+    Forget the weather, how are you? | Forget Paul, he is an idiot. | Forget my problems, let's talk about you.
+    Forget Paul! He is an idiot, anyway, so forget the weather. | I always forget my keys. | Remove your hat, Mira.
+    Delete my pictures from the camera. | Delete the note on the fridge. | Erase the board. | Forget the last train.
+    Take my coat out of the car. | Don't keep my dinner warm. | Don't forget Lena. | Don't forget about my cat.
+    I had to forget my brother. | He told me to forget Lena. | Did you forget my cat? | You forgot my birthday.
+    I can't forget Lena. | Forget tomorrow. | Forget dinner. | Forget Monday. | Don't write that letter. | Write that down.
+    About my brother's drinking: I cannot forget that. | What I told you about my brother is true. | Keep it simple.
+    There is no record of this in the archive. | He keeps no record of his spending. | I was in prison, don't forget it.
+    I wish you forgot that. | It would be best if you slept. | Make a note of this. | Please note this. | Remove my shoes.
+    That was a mistake. | I shouldn't have said that. | Lena forgot my cat. | Forget the plan. | Forget the whole thing?
+    About my cat: please delete that picture. | As for my brother, I forgot that. | Between us: I am pregnant.
+    If I talk about Lena, please forget that. | Never forget my cat. | Do you store where I live? | Delete my account!
+    I forget Lena's name. | Forgetting my cat was awful. | Remember my cat. | Forget you. | Forget yourself.
     Не забудь, что я живу в Кракове. | 忘れないでね、私はクラクフに住んでいる。 | 别忘了我住在克拉科夫。
 """
 

@@ -55,6 +55,18 @@ def talk(*texts: str) -> list[Utterance]:
         ((WORK, "Vergiss, dass ich in Krakau wohne."), [LEARNT_WORK]),
         ((WORK, "Vergiss das."), []),
         ((WORK, "Forget everything about my job."), [LEARNT_WORK]),
+        ((WORK, "I'm pregnant.", "Mira: Oh!", "I shouldn't have said that. Forget it, please."), [LEARNT_WORK]),
+        ((WORK, "I'm pregnant.", "Mira: Oh!", "Sorry, that slipped out! Please forget that."), [LEARNT_WORK]),
+        ((WORK, "I'm pregnant. I should never have told you that. Forget that."), [LEARNT_WORK]),
+        ((WORK, "I'm pregnant.", "Mira: Oh!", "Oh no, that was a mistake, please delete it."), [LEARNT_WORK]),
+        ((WORK, "I'm pregnant.", "Mira: Oh!", "Don't write that down."), [LEARNT_WORK]),
+        ((WORK, "I'm pregnant.", "Mira: Oh!", "Please keep no record of this."), [LEARNT_WORK]),
+        ((WORK, "Between us, and don't save this: I'm pregnant."), [LEARNT_WORK]),
+        ((WORK, "I'm pregnant, but please forget that."), [LEARNT_WORK]),
+        ((WORK, "I'm pregnant.", "Mira: Oh!", "What I told you about being pregnant, forget it."), [LEARNT_WORK]),
+        ((WORK, "Ich bin schwanger.", "Mira: Oh!", "Das hätte ich nicht sagen sollen. Vergiss das bitte."), [LEARNT_WORK]),
+        ((WORK, "Forget my cat."), [LEARNT_WORK]),
+        ((WORK, "Please forget Lena."), [LEARNT_WORK]),
     ],
 )
 def test_a_request_withdraws_what_it_means_and_is_never_learnt(texts: tuple[str, ...], learnt: list[str]):
@@ -68,6 +80,12 @@ def test_what_is_withdrawn_is_in_no_line_that_is_read_on():
         "I live in Kraków and work as a carpenter.", "Mira: You live in Kraków! And wood?", "Forget that I live in Kraków."
     )
     assert [line.text for line in drop_withdrawn(lines)] == ["I work as a carpenter.", "And wood?"]
+
+
+@pytest.mark.parametrize("request_text", ["Keep that off the record.", "That was off the record.", "Please forget that."])
+def test_what_was_answered_to_it_is_withdrawn_with_the_line_before(request_text: str):
+    lines = talk(WORK, "Mira: Wood smells good.", "I am pregnant.", "Mira: You are pregnant? How are you?", request_text)
+    assert [line.text for line in drop_withdrawn(lines)] == [WORK, "Wood smells good.", "How are you?"]
 
 
 def test_a_sentence_is_recognised_by_its_digest_and_the_rest_is_kept_as_written():

@@ -448,3 +448,73 @@ async def test_of_a_merged_fact_the_part_that_is_not_meant_is_valid_again(
     await services.forgetting.erase(forgotten)
     assert await known(services) == left
     assert ("peanuts" in await told(services)) is bool(left)
+
+
+@pytest.mark.parametrize(
+    ("fact", "asked"),
+    [
+        ("Tomas has a cat called Sooty.", "Forget my cat."),
+        ("Tomas has a cat called Sooty.", "Forget about my cat Sooty."),
+        ("Tomas has a daughter called Lena.", "Please forget Lena."),
+        ("Tomas has a cat called Sooty.", "Delete the note about my cat."),
+        ("Tomas is allergic to shellfish.", "Remove my allergy from your notes."),
+        ("Tomas was in prison for two years.", "Forget the prison thing."),
+        ("Tomas is divorced.", "Please forget my divorce."),
+    ],
+)
+async def test_of_a_named_thing_or_person_the_user_chooses_and_nothing_is_learnt(
+    services: AppServices, session: ChatSession, fact: str, asked: str
+):
+    await services.fact_store.save_facts(MIRA, ExtractedFact(fact=fact, subject="Tomas"))
+    before = await known(services)
+    forgotten = await request(services, session, asked)
+    assert [one.fact for one in forgotten.candidates] == [fact]
+    await say(services, session, "I have a brother called Aleks, who plays the cello.")
+    await archive(services, session)
+    assert [one for one in await known(services) if "Aleks" not in one] == before
+    assert "forget" not in (await told(services)).casefold()
+    await services.forgetting.forget_chosen(forgotten, [one.guid for one in forgotten.candidates])
+    assert fact not in await known(services)
+
+
+@pytest.mark.parametrize(
+    ("asked", "gone"),
+    [
+        ("What I told you about carpenters, forget it.", "carpenter"),
+        ("About Kraków: please forget that.", "Kraków"),
+        ("It would be best if you forgot that I live in Kraków.", "Kraków"),
+        ("Do not store where I live.", "Kraków"),
+    ],
+)
+async def test_topic_first_and_indirect_requests_are_followed(
+    services: AppServices, session: ChatSession, asked: str, gone: str
+):
+    forgotten = await request(services, session, asked)
+    await services.forgetting.forget_chosen(forgotten, [fact.guid for fact in forgotten.candidates])
+    assert gone not in await told(services)
+    assert len(await known(services)) == 1
+
+
+@pytest.mark.parametrize(
+    ("said", "kept", "asked", "gone"),
+    [
+        ("私はクラクフに住んでいます。", "私は大工です。", "私がクラクフに住んでいることを忘れてください。", "クラクフ"),
+        ("私はクラクフに住んでいます。", "私は大工です。", "クラクフについて話したことは忘れて。", "クラクフ"),
+        ("我住在克拉科夫。", "我喜欢喝咖啡。", "请忘记我住在克拉科夫。", "克拉科夫"),
+        ("Mieszkam w Krakowie.", "Pracuję jako stolarz.", "Zapomnij, co ci mówiłem o Krakowie.", "Krakowie"),
+        ("Krakow jest piękny.", "Pracuję jako stolarz.", "Zapomnij, co ci mówiłem o Krakowie.", "Krakow"),
+    ],
+)
+async def test_lines_of_other_conversations_are_found_in_other_languages(
+    services: AppServices, says: Callable[..., object], said: str, kept: str, asked: str, gone: str
+):
+    await says(*["Aye."] * 20)
+    past = await services.sessions.new(MIRA)
+    await say(services, past, said)
+    await say(services, past, kept)
+    await archive(services, past)
+    await services.indexing.index_all_pending()
+    session = await services.sessions.new(MIRA)
+    await request(services, session, asked)
+    assert gone not in await told(services)
+    assert kept.strip(".。")[-4:] in await told(services)
