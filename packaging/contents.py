@@ -21,7 +21,7 @@ LEFT_OUT_MODULES = [
     *("tkinter", "unittest", "pydoc", "doctest", "pdb", "idlelib", "lib2to3", "ensurepip", "turtle", "curses", "readline"),
     *("pip", "setuptools", "wheel", "pkg_resources", "distutils", "numpy.f2py", "numpy.testing", "numpy.distutils"),
     *("llama_cpp.server", "uvicorn", "fastapi", "starlette", "PIL", "matplotlib", "scipy", "pandas", "torch", "transformers"),
-    *("hypothesis", "pytest", "mypy", "ruff", "IPython", "pygments", "rich", "blobfile", "trio", "h2", "socksio"),
+    *("hypothesis", "pytest", "mypy", "ruff", "IPython", "rich", "blobfile", "trio", "h2", "socksio"),
     "xmlrpc",
     *("ddgs.cli", "ddgs.api_server", "click", "trafilatura.cli", "trafilatura.cli_utils", "htmldate.cli", "courlan.cli"),
     *("tld.tests", "dateparser.calendars", "lxml.isoschematron", "lxml.objectify", "lxml.doctestcompare", "lxml.usedoctest"),

@@ -147,6 +147,7 @@ ENTRIES: dict[str, tuple[str, ...]] = {
     "tiktoken": ("llm/tokenizer/counter.py",),
     "platformdirs": ("paths.py",),
     "jinja2": ("prompt/format/sandbox.py",),
+    "pygments": ("ui/transcript/markdown/highlighting.py",),
     "markdown_it": ("ui/transcript/markdown/", "interchange/documents/document.py"),
     "lxml": ("interchange/documents/",),
     "pypdf": ("interchange/documents/pdf.py",),

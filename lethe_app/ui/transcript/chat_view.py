@@ -7,9 +7,8 @@ from uuid import UUID
 
 from PySide6.QtCore import QPoint, QRect, QRectF, QTimer, QUrl, Signal, SignalInstance
 from PySide6.QtGui import QCursor, QKeyEvent
-from PySide6.QtWidgets import QMenu, QToolTip
+from PySide6.QtWidgets import QMenu
 
-from lethe_app.ui.core.accessibility import announce
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.palette import SPACE_1, SPACE_3
 from lethe_app.ui.transcript.message_actions import MessageActions, NewestButton, add_link_entries, available_actions, fill_menu
@@ -28,8 +27,6 @@ FRAME_MS = 33
 """Minimum interval between two layouts of a growing reply: thirty a second, however fast the tokens come."""
 DOTS_MS = 420
 """Interval of the animated dots of an awaited reply."""
-COPIED_MS = 1500
-"""Time for which the tooltip “Copied” is shown."""
 _RATING_KEYS = {"+": "good", "-": "bad"}
 
 
@@ -190,12 +187,10 @@ class ChatView(TranscriptView):
             self.rating_requested.emit(message.id, action_name)
 
     def copy_message(self, row: int) -> None:
-        """Copy the text of a message, and show a tooltip, because copying has no other visible effect."""
+        """Copy the text of a message."""
         super().copy_message(row)
         buttons = self.action_buttons
-        point = buttons.mapToGlobal(QPoint(0, buttons.height() // 2)) if buttons.isVisible() else QCursor.pos()
-        QToolTip.showText(point, self.tr("Copied"), self, QRect(), COPIED_MS)
-        announce(self, self.tr("Copied"))
+        self.show_copied(buttons.mapToGlobal(QPoint(0, buttons.height() // 2)) if buttons.isVisible() else QCursor.pos())
 
     def build_menu(self, row: int, link: str = "") -> QMenu:
         """Create the context menu of a row: link, selection, message actions, thoughts, tool calls and links."""
@@ -207,6 +202,7 @@ class ChatView(TranscriptView):
             menu.addSeparator()
         if not self.text_selection.is_empty:
             menu.addAction(self.tr("Copy selection"), self.copy_selection)
+        self.add_code_entries(menu, row)
         style = self.layout_cache.style
         fill_menu(menu, style, available_actions(self.chat_model, row), lambda action_name: self.run_action(action_name, row))
         self._add_thoughts_entries(menu, row)

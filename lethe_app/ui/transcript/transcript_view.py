@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
 from uuid import UUID
 
-from PySide6.QtCore import QElapsedTimer, QEvent, QPoint, QRectF, Qt, QTimer, QUrl, Signal
+from PySide6.QtCore import QElapsedTimer, QEvent, QPoint, QRect, QRectF, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import (
     QContextMenuEvent,
     QCursor,
@@ -17,8 +18,9 @@ from PySide6.QtGui import (
     QPixmap,
     QTextCursor,
 )
-from PySide6.QtWidgets import QMenu, QWidget
+from PySide6.QtWidgets import QMenu, QToolTip, QWidget
 
+from lethe_app.ui.core.accessibility import announce
 from lethe_app.ui.core.avatars import render_avatar
 from lethe_app.ui.core.palette import AVATAR, Palette
 from lethe_app.ui.transcript.model.chat_model import ChatModel
@@ -29,6 +31,10 @@ from lethe_app.ui.transcript.row_layout import PlacedRow
 from lethe_app.ui.transcript.scroll_view import ScrollView
 from lethe_app.ui.transcript.text_selection import TextPosition, TextSelection
 
+COPIED_MS = 1500
+"""Time for which the tooltip “Copied” is shown."""
+MAX_CODE_ENTRIES = 9
+"""Maximum number of code blocks of a message listed in its menu."""
 SCROLL_MS = 30
 """Interval of scrolling while a selection is dragged beyond the edge."""
 MAX_SCROLL_STEP = 60
@@ -150,6 +156,24 @@ class TranscriptView(ScrollView):
         if text:
             QGuiApplication.clipboard().setText(text)
 
+    def copy_code(self, code: str) -> None:
+        """Copy the code of a block."""
+        self.copy_text(code)
+        self.show_copied(QCursor.pos())
+
+    def show_copied(self, point: QPoint) -> None:
+        """Show a tooltip at a point of the screen, because copying has no other visible effect."""
+        QToolTip.showText(point, self.tr("Copied"), self, QRect(), COPIED_MS)
+        announce(self, self.tr("Copied"))
+
+    def add_code_entries(self, menu: QMenu, row: int) -> None:
+        """Add an entry for each code block of a message, which copies its code."""
+        message_layout = self.message_layout(row)
+        codes = [block.code for block in message_layout.document.blocks if block.code] if message_layout else []
+        for number, code in enumerate(codes[:MAX_CODE_ENTRIES], 1):
+            title = self.tr("Copy code block {number}").format(number=number) if len(codes) > 1 else self.tr("Copy code")
+            menu.addAction(title, partial(self.copy_code, code))
+
     def copy_selection(self) -> None:
         """Copy the selected text, or else the focused message."""
         if not self.text_selection.is_empty:
@@ -179,6 +203,7 @@ class TranscriptView(ScrollView):
         menu.addAction(self.tr("Copy"), lambda: self.copy_message(row))
         if not self.text_selection.is_empty:
             menu.addAction(self.tr("Copy selection"), self.copy_selection)
+        self.add_code_entries(menu, row)
         return menu
 
     # Keys
@@ -268,6 +293,10 @@ class TranscriptView(ScrollView):
         """Return the address of the link at a point of the viewport; empty if there is none."""
         found = self._layout_at(point)
         return found[1].link_at(found[2], found[3]) if found else ""
+
+    def _code_at(self, point: QPoint) -> str:
+        found = self._layout_at(point)
+        return found[1].code_at(found[2], found[3]) if found else ""
 
     def _target_at(self, point: QPoint) -> PointerTarget | None:
         found = self._layout_at(point)
@@ -367,7 +396,8 @@ class TranscriptView(ScrollView):
     def _update_cursor(self, point: QPoint) -> None:
         target = self._target_at(point)
         # The tooltip shows the address of a link before it is opened.
-        tooltip = self.tr("Memories used") if target is PointerTarget.MEMORY_CHIP else self.link_at(point)
+        tooltips = {PointerTarget.MEMORY_CHIP: self.tr("Memories used"), PointerTarget.CODE: self.tr("Copy code")}
+        tooltip = self.link_at(point) if target is None else tooltips.get(target) or self.link_at(point)
         self.viewport().setToolTip(tooltip)
         if target is None:
             self.viewport().unsetCursor()
@@ -387,6 +417,8 @@ class TranscriptView(ScrollView):
         match self._target_at(point):
             case PointerTarget.LINK:
                 self.link_activated.emit(QUrl(self.link_at(point)))
+            case PointerTarget.CODE:
+                self.copy_code(self._code_at(point))
             case PointerTarget.THOUGHTS:
                 self.toggle_thoughts(placed_row.row)
             case PointerTarget.TOOLS:

@@ -10,6 +10,7 @@ from enum import Enum
 
 from markdown_it.token import Token
 
+from lethe_app.ui.transcript.markdown.highlighting import CodeKind, highlight_lines
 from lethe_app.ui.transcript.markdown.parser import close_open_action, is_too_deep, parse_blocks
 from lethe_app.ui.transcript.markdown.spans import LINE_BREAK, TextSpan, convert_tokens, create_plain_spans
 from lethe_app.ui.transcript.markdown.speech import QuotationEnd, find_quote_end, mark_speech, unmark_speech
@@ -79,6 +80,8 @@ class Block:
     """Level of a heading, 1 to 6; for a line of code 1 if it is the title with the language."""
     edges: tuple[bool, bool] = (False, False)
     """For a line of code, whether it is the first and the last one of its box."""
+    code: str = ""
+    """For the last line of a code block, the whole code as it was written, with its tabs; empty if it is blank."""
     rows: tuple[tuple[TableCell, ...], ...] = ()
     """Rows of a table, the header first."""
     opens: str = ""
@@ -274,11 +277,28 @@ def _end_item(builder: _BlockBuilder) -> None:
 
 def _read_code(builder: _BlockBuilder, content: str, title: str) -> None:
     """Add the lines of a code block, with its info string as title."""
-    lines = ([title] if title else []) + (content.removesuffix("\n").split("\n") if content or not title else [])
-    for number, line in enumerate(lines):
-        edges = (number == 0, number == len(lines) - 1)
-        level = 1 if title and number == 0 else 0
-        builder.add_block(BlockKind.CODE, (TextSpan(line.expandtabs(4), code=True),) if line else (), edges=edges, level=level)
+    code = content.removesuffix("\n")
+    lines = [(TextSpan(title.expandtabs(4), code=True),)] if title else []
+    if content or not title:
+        lines += [_expand_tabs(line) for line in highlight_lines(content, title)][: -1 if content.endswith("\n") else None]
+    for number, spans in enumerate(lines):
+        is_last = number == len(lines) - 1
+        builder.add_block(
+            BlockKind.CODE,
+            spans,
+            edges=(number == 0, is_last),
+            level=1 if title and number == 0 else 0,
+            code=code if is_last and code.strip() else "",
+        )
+
+
+def _expand_tabs(pieces: list[tuple[str, CodeKind]]) -> tuple[TextSpan, ...]:
+    """Convert the pieces of a line of code to spans, with spaces up to the next tab stop in place of tabs."""
+    spans, line = [], ""
+    for text, kind in pieces:
+        start, line = len(line.expandtabs(4)), line + text
+        spans.append(TextSpan(line.expandtabs(4)[start:], code=True, code_kind=kind))
+    return tuple(spans)
 
 
 def _read_table(builder: _BlockBuilder, rows: tuple[tuple[TableCell, ...], ...]) -> None:

@@ -10,6 +10,8 @@ from urllib.parse import unquote, urlsplit
 
 from markdown_it.token import Token
 
+from lethe_app.ui.transcript.markdown.highlighting import CodeKind
+
 LINE_BREAK = "\u2028"
 """Line break inside a paragraph of a QTextDocument (U+2028)."""
 
@@ -32,6 +34,7 @@ class TextSpan:
     bold: bool = False
     strikethrough: bool = False
     code: bool = False
+    code_kind: CodeKind = CodeKind.PLAIN
     href: str = ""
     """Address of a link that may be opened; empty if the span is no link."""
 

@@ -11,12 +11,9 @@ from lethe_app.ui.core.formatting import format_recall_counts
 from lethe_app.ui.core.icons import load_icon
 from lethe_app.ui.core.palette import RADIUS_CONTROL, SPACE_1, SPACE_2
 from lethe_app.ui.transcript.markdown.blocks import Block, BlockKind
-from lethe_app.ui.transcript.painting.document import MessageDocument
+from lethe_app.ui.transcript.painting.document import MessageDocument, copy_button_rect
 from lethe_app.ui.transcript.painting.message_layout import CHIP_ICON_SIZE, MessageLayout
-from lethe_app.ui.transcript.painting.style import CODE_PAD, INDENT, QUOTE_INDENT, MessageStyle, with_opacity
-
-CODE_BOX_OFFSET = 5
-"""Offset of the top of code boxes: text is low in lines of fixed height, so the box begins a little lower too."""
+from lethe_app.ui.transcript.painting.style import COPY_SIZE, INDENT, QUOTE_INDENT, MessageStyle, with_opacity
 
 
 def draw_decorations(painter: QPainter, document: MessageDocument, style: MessageStyle, clip: QRectF) -> None:
@@ -26,9 +23,12 @@ def draw_decorations(painter: QPainter, document: MessageDocument, style: Messag
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(QPen(style.border, 1))
     painter.setBrush(style.code_box)
-    for rect in _code_boxes(document):
+    for rect, code in document.list_code_boxes():
         if rect.intersects(clip):
             painter.drawRoundedRect(rect.adjusted(0.5, 0.5, -0.5, -0.5), RADIUS_CONTROL, RADIUS_CONTROL)
+            if code:
+                icon_rect = copy_button_rect(rect).toRect().adjusted(SPACE_2, SPACE_2, -SPACE_2, -SPACE_2)
+                load_icon("copy", style.palette.muted, COPY_SIZE).paint(painter, icon_rect)
     for rect, tops in document.list_table_rects():
         for number, top in enumerate(tops[1:]):
             line = QRectF(rect.left(), round(top), rect.width(), 1)
@@ -48,18 +48,6 @@ def _draw_rules_and_markers(painter: QPainter, document: MessageDocument, style:
             painter.fillRect(QRectF(left, top, document.text_document.textWidth() - left, 1), style.border)
         if block.marker:
             _draw_marker(painter, style, block, lines, text_block)
-
-
-def _code_boxes(document: MessageDocument) -> Iterator[QRectF]:
-    """Yield one rectangle around the lines of each code block."""
-    top = 0.0
-    for block, lines, _ in document.list_block_rects():
-        if block.kind is BlockKind.CODE:
-            if block.edges[0]:
-                top = lines.top() - CODE_PAD + CODE_BOX_OFFSET
-            if block.edges[1]:
-                left = MessageStyle.left_of(block)
-                yield QRectF(left, top, document.text_document.textWidth() - left, lines.bottom() + CODE_PAD + 1 - top)
 
 
 def _quote_bars(document: MessageDocument) -> Iterator[QRectF]:

@@ -11,13 +11,21 @@ from PySide6.QtGui import QTextBlock, QTextCharFormat, QTextCursor, QTextDocumen
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2
 from lethe_app.ui.transcript.markdown.blocks import Block, BlockKind, TableCell
 from lethe_app.ui.transcript.markdown.spans import LINE_BREAK, TextSpan
-from lethe_app.ui.transcript.painting.style import CODE_PAD, MessageStyle
+from lethe_app.ui.transcript.painting.style import CODE_PAD, COPY_SIZE, MessageStyle
 
 _ZERO_WIDTH_SPACE = "\u200b"
 THIN_BLOCK = MessageStyle.fixed_block_format(1)
 """Format of the empty blocks that a QTextDocument must have before and after a table."""
 _DECORATED_KINDS = {BlockKind.CODE, BlockKind.RULE, BlockKind.TABLE}
+CODE_BOX_OFFSET = 5
+"""Offset of the top of code boxes: text is low in lines of fixed height, so the box begins a little lower too."""
 _ALIGNMENTS = {"center": Qt.AlignmentFlag.AlignHCenter, "right": Qt.AlignmentFlag.AlignRight}
+
+
+def copy_button_rect(box: QRectF) -> QRectF:
+    """Return where a code box is clicked to copy its code: its upper right corner."""
+    side = COPY_SIZE + 2 * SPACE_2
+    return QRectF(box.right() - side, box.top() + SPACE_1, side, side)
 
 
 @dataclass
@@ -165,6 +173,23 @@ class MessageDocument:
                 if block.kind is not BlockKind.TABLE
             ]
         return self._block_rects
+
+    def list_code_boxes(self) -> list[tuple[QRectF, str]]:
+        """Return the box around the lines of each code block, with its code."""
+        boxes, top = [], 0.0
+        for block, lines, _ in self.list_block_rects():
+            if block.kind is BlockKind.CODE:
+                if block.edges[0]:
+                    top = lines.top() - CODE_PAD + CODE_BOX_OFFSET
+                if block.edges[1]:
+                    left = self._style.left_of(block)
+                    width, height = self.text_document.textWidth() - left, lines.bottom() + CODE_PAD + 1 - top
+                    boxes.append((QRectF(left, top, width, height), block.code))
+        return boxes
+
+    def code_at(self, point: QPointF) -> str:
+        """Return the code that the button at a point copies; empty if there is none."""
+        return next((code for box, code in self.list_code_boxes() if copy_button_rect(box).contains(point)), "")
 
     def list_table_rects(self) -> list[tuple[QRectF, list[float]]]:
         """Return the rectangle of each table and the top of each of its rows."""

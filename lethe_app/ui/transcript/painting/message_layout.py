@@ -57,6 +57,7 @@ class PointerTarget(Enum):
     """Part of a message that reacts to the pointer: all but `TEXT` to a click."""
 
     LINK = "link"
+    CODE = "code"
     THOUGHTS = "thoughts"
     TOOLS = "tools"
     CONTINUE = "continue"
@@ -259,10 +260,16 @@ class MessageLayout:
         is_in_text = QRectF(self.prose_rect).contains(QPointF(x, y))
         return self.document.link_at(QPointF(x, y - self.prose_top)) if is_in_text else ""
 
+    def code_at(self, x: float, y: float) -> str:
+        """Return the code that the button at a point copies; empty if there is none."""
+        return "" if self.state.editor_height else self.document.code_at(QPointF(x, y - self.prose_top))
+
     def target_at(self, x: float, y: float) -> PointerTarget | None:
         """Return what is at a point; None for the space between."""
         if self.link_at(x, y):
             return PointerTarget.LINK
+        if self.code_at(x, y):
+            return PointerTarget.CODE
         rects = {
             PointerTarget.THOUGHTS: self.thoughts_rect,
             PointerTarget.TOOLS: self.tools_rect,

@@ -15,6 +15,7 @@ from PySide6.QtGui import (
 from lethe_app.ui.core.palette import LINE_HEIGHT, SPACE_1, SPACE_2, SPACE_3, SPACE_4, SPACE_6, Palette
 from lethe_app.ui.core.theme import mix_colours
 from lethe_app.ui.transcript.markdown.blocks import Block, BlockKind
+from lethe_app.ui.transcript.markdown.highlighting import CodeKind
 from lethe_app.ui.transcript.markdown.spans import TextKind, TextSpan
 
 FIXED_HEIGHT = QTextBlockFormat.LineHeightTypes.FixedHeight.value
@@ -22,6 +23,8 @@ INDENT = SPACE_6
 """Indentation per list level, in pixels."""
 QUOTE_INDENT = SPACE_4
 """Indentation per level of block quotes, in pixels."""
+COPY_SIZE = 14
+"""Size of the icon that copies a code block, at the end of its first line."""
 CODE_PAD = SPACE_3
 """Padding of code boxes, in pixels."""
 _HEADING_SCALES = {1: 1.35, 2: 1.2, 3: 1.08}
@@ -61,6 +64,16 @@ class MessageStyle:
         self.action = QColor(palette.muted)
         self.water, self.raised, self.border = QColor(palette.water), QColor(palette.raised), QColor(palette.border)
         self.code_box = QColor(palette.surface)
+        self._code_colours = {
+            CodeKind.PLAIN: self.text,
+            CodeKind.COMMENT: self.muted,
+            CodeKind.KEYWORD: self.water,
+            CodeKind.NAME: QColor(mix_colours(palette.text, palette.water, 0.5)),
+            CodeKind.STRING: QColor(palette.good),
+            CodeKind.NUMBER: QColor(mix_colours(palette.danger, palette.text, 0.25)),
+            CodeKind.INSERTED: QColor(palette.good),
+            CodeKind.DELETED: QColor(palette.danger),
+        }
         self.code_tint = self.raised if palette.is_dark else QColor(mix_colours(palette.background, palette.border, 0.5))
         self.quote_bar = QColor(mix_colours(palette.border, palette.muted, 0.35))
         self.selection = with_opacity(palette.water, 0.32 if palette.is_dark else 0.24)
@@ -75,7 +88,8 @@ class MessageStyle:
         self, span: TextSpan, kind: BlockKind = BlockKind.PARAGRAPH, level: int = 0, is_muted: bool = False
     ) -> QTextCharFormat:
         """Return the format of a span in a block of this kind; `is_muted` is for notes and thinking."""
-        key = (span.text_kind, span.italic, span.bold, span.strikethrough, span.code, span.href, kind, level, is_muted)
+        key = (span.text_kind, span.italic, span.bold, span.strikethrough, span.code, span.code_kind, span.href)
+        key += (kind, level, is_muted)
         if key not in self._char_formats:
             if len(self._char_formats) > 500:  # one entry for each address ever linked would grow for ever
                 self._char_formats.clear()
@@ -109,7 +123,7 @@ class MessageStyle:
         if is_muted or kind is BlockKind.NOTE or (kind is BlockKind.CODE and level):
             return self.muted
         if kind in {BlockKind.HEADING, BlockKind.TABLE} or span.code:
-            return self.text
+            return self._code_colours[span.code_kind]
         return {TextKind.SPEECH: self.text, TextKind.ACTION: self.action, TextKind.NARRATION: self.narration}[span.text_kind]
 
     def _font_weight(self, span: TextSpan, kind: BlockKind) -> int:
@@ -131,7 +145,7 @@ class MessageStyle:
         if block.kind is BlockKind.CODE:
             line_height = round(self.pixels * 1.4)
             left += CODE_PAD
-            block_format.setRightMargin(CODE_PAD)
+            block_format.setRightMargin(CODE_PAD + (COPY_SIZE + SPACE_2 if block.edges[0] else 0))
             block_format.setNonBreakableLines(False)
             top = (CODE_PAD if is_first else CODE_PAD + SPACE_2) if block.edges[0] else 0
             bottom = CODE_PAD + self.paragraph_gap if block.edges[1] else 0
