@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from PySide6.QtCore import QEvent, QMimeData, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QFontMetrics, QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QFrame, QLabel, QPlainTextEdit, QSizePolicy, QToolButton, QToolTip, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QToolButton, QToolTip, QWidget
 
 from lethe_app.ui.chat.dictated_text import DictatedText
 from lethe_app.ui.chat.microphone_button import MicrophoneButton
@@ -19,6 +19,7 @@ from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.core.theme import Theme, set_style_properties, text_colour_on_accent
 from lethe_app.ui.transcript.row_layout import COLUMN_MARGIN, MAX_COLUMN_WIDTH
 from lethe_app.ui.widgets.layouts import build_row
+from lethe_app.ui.widgets.plain_text_edit import PlainTextEdit
 
 MAX_LINES = 10
 """Maximum height of the field in lines; beyond it the field scrolls."""
@@ -183,7 +184,7 @@ class Composer(QWidget):
 
     @property
     def is_empty(self) -> bool:
-        return not self.draft_field.toPlainText().strip()
+        return self.draft_field.is_blank
 
     # User actions
 
@@ -253,7 +254,7 @@ class Composer(QWidget):
         return self.tr("Let {name} speak").format(name=name) if name else self.tr("Let someone speak")
 
 
-class DraftField(QPlainTextEdit):
+class DraftField(PlainTextEdit):
     """Plain text field of one to ten visible lines. Enter emits `entered`, Shift+Enter inserts a line break."""
 
     entered = Signal()
@@ -320,20 +321,6 @@ class DraftField(QPlainTextEdit):
             self.up_pressed.emit()
         else:
             super().keyPressEvent(event)
-
-    def insertFromMimeData(self, source: QMimeData) -> None:
-        """Paste plain text only."""
-        if source.hasText():
-            self.insert_normalized_text(source.text())
-
-    def insert_normalized_text(self, text: str) -> None:
-        """Insert text at the cursor, with normalised line ends."""
-        self.insertPlainText(text.replace("\r\n", "\n").replace("\u2029", "\n"))
-        self.ensureCursorVisible()
-
-    def canInsertFromMimeData(self, source: QMimeData) -> bool:
-        """Accept only text."""
-        return source.hasText()
 
     def event(self, event: QEvent) -> bool:
         """Report focus changes, adapt the height when font or style change or the field is shown, and leave undo and redo to

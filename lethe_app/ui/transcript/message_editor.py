@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QTextCursor
-from PySide6.QtWidgets import QFrame, QLabel, QPlainTextEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QWidget
 
 from lethe_app.ui.core.input_watch import is_composing
 from lethe_app.ui.core.palette import RADIUS_CONTROL, SPACE_2
 from lethe_app.ui.core.theme import text_colour_on_accent
 from lethe_app.ui.transcript.painting.style import MessageStyle
 from lethe_app.ui.widgets.layouts import build_column, build_row
+from lethe_app.ui.widgets.plain_text_edit import PlainTextEdit
 
 _ENTER_KEYS = {Qt.Key.Key_Return, Qt.Key.Key_Enter}
 
 
-class _Field(QPlainTextEdit):
+class _Field(PlainTextEdit):
     """Text field that emits signals for the keys that save and cancel."""
 
     saved = Signal()

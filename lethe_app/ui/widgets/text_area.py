@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import QFocusEvent, QResizeEvent
-from PySide6.QtWidgets import QPlainTextEdit, QSizePolicy, QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from lethe_app.ui.widgets.plain_text_edit import PlainTextEdit
 
 
-class TextAreaField(QPlainTextEdit):
+class TextAreaField(PlainTextEdit):
     """Text area. `edited` is emitted for every change by the user, never by `set_text`."""
 
     edited = Signal(str)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from PySide6.QtCore import QMimeData, Qt
 from PySide6.QtGui import QInputMethodEvent
@@ -9,6 +11,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from lethe_app.ui.chat.composer import MAX_LINES, Composer
+from lethe_app.ui.widgets.plain_text_edit import PlainTextEdit
 
 
 @pytest.fixture
@@ -189,3 +192,94 @@ def test_keys_leave_a_composition_alone(composer, qtbot):
         QTest.keyClick(field, Qt.Key.Key_Return)
 
     assert sent.args == ["日本", False]
+
+
+def paste(field: PlainTextEdit, text: str) -> None:
+    data = QMimeData()
+    data.setText(text)
+    field.insertFromMimeData(data)
+
+
+@pytest.mark.parametrize(
+    "text", ["x" * 2_000_000, "some words " * 180_000, "漢" * 2_000_000], ids=["word", "paragraph", "Chinese"]
+)
+def test_a_very_long_line_neither_blocks_the_field_nor_is_cut(composer, qtbot, text: str):
+    """Qt lays out a line in time quadratic in its length: 200,000 letters took seven seconds, and three with every key."""
+    start = time.monotonic()
+    paste(composer.draft_field, text)
+    QTest.keyClicks(composer.draft_field, " and so on")
+    composer.grab()
+    assert time.monotonic() - start < 5
+
+    with qtbot.waitSignal(composer.sent) as sent:
+        QTest.keyClick(composer.draft_field, Qt.Key.Key_Return)
+    assert sent.args == [f"{text} and so on".strip(), False]
+
+
+@pytest.mark.parametrize(("before", "after"), [("", ""), ("One. ", ""), ("", " Two."), ("One. ", " Two.")])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "y" * 20_000,
+        f"{'y' * 9_000}\n\n{'z ' * 9_000}",
+        "short",
+        "line\n" * 4_000,
+        f"line\n{'y' * 9_000}",
+        f"{'y' * 9_000}\nend",
+    ],
+)
+def test_text_pasted_into_a_draft_is_what_is_read_copied_and_undone(composer, before: str, after: str, text: str):
+    field = composer.draft_field
+    field.setPlainText(before + after)
+    cursor = field.textCursor()
+    cursor.setPosition(len(before))
+    field.setTextCursor(cursor)
+
+    for _ in range(3):
+        paste(field, text)
+    assert field.toPlainText() == before + 3 * text + after
+    field.selectAll()
+    assert field.createMimeDataFromSelection().text() == before + 3 * text + after
+    assert max(field.document().findBlockByNumber(row).length() for row in range(field.document().blockCount())) < 17_000
+    for _ in range(3):
+        field.undo()
+    assert field.toPlainText() == before + after
+    for _ in range(3):
+        field.redo()
+    assert field.toPlainText() == before + 3 * text + after
+
+
+def test_lines_of_usual_length_are_shown_as_they_are(composer):
+    paste(composer.draft_field, "a line\n" * 3_000 + "the last")
+    assert composer.draft_field.document().blockCount() == 3_001
+
+
+def test_a_long_paragraph_is_shown_broken_between_words(composer):
+    composer.draft_field.setPlainText("seven words are enough for a test " * 1_000)
+    block = composer.draft_field.document().firstBlock()
+    assert block.next().isValid()
+    assert block.text().rstrip("\U000e01ef").endswith(" ")
+
+
+def test_a_long_line_that_was_cut_down_leaves_nothing_behind(composer):
+    field = composer.draft_field
+    field.setPlainText("x" * 9_000)
+    cursor = field.textCursor()
+    cursor.setPosition(5)
+    cursor.movePosition(cursor.MoveOperation.End, cursor.MoveMode.KeepAnchor)
+    cursor.movePosition(cursor.MoveOperation.PreviousCharacter, cursor.MoveMode.KeepAnchor, 995)
+    cursor.removeSelectedText()
+    assert set(field.toPlainText()) == {"x"}
+    field.setPlainText("x" * 8_001)
+    QTest.keyClick(field, Qt.Key.Key_End)
+    for _ in range(3):
+        QTest.keyClick(field, Qt.Key.Key_Backspace)
+    assert set(field.toPlainText()) == {"x"}
+
+
+@pytest.mark.parametrize("blank", ["", " ", "\n\n", "\t\n ", "\u3000", "\n" * 9_000])
+def test_white_space_alone_is_no_draft(composer, blank: str):
+    composer.draft_field.setPlainText(blank)
+    assert composer.is_empty
+    composer.draft_field.setPlainText(f"{blank}.")
+    assert not composer.is_empty
