@@ -102,7 +102,7 @@ class _Cursor:
         if end <= len(self.data):
             return
         if end > self.size:
-            raise _InvalidHeader("is truncated inside its header")
+            raise _InvalidHeader("is incomplete: it ends inside its header")
         if end > MAX_HEADER_BYTES:
             raise _InvalidHeader("has an implausibly long header")
         missing = min(self.size, max(end, 2 * len(self.data), _CHUNK)) - len(self.data)
@@ -232,9 +232,10 @@ def _read_value(
 
 def _read_array(cursor: _Cursor, key: str, is_requested: bool, metadata: dict[str, Value], skipped: dict[str, int]) -> None:
     kind, count = cursor.read_uint32(), cursor.read_uint64()
+    if count > MAX_STRINGS:
+        raise _InvalidHeader(f"claims {count} entries in “{key[:60]}”")
     if kind == STRING:
-        if count > MAX_STRINGS or count * 8 > cursor.size - cursor.pos:
-            raise _InvalidHeader(f"claims {count} entries in “{key[:60]}”")
+        cursor.ensure_buffered(cursor.pos + 8 * count)
         if is_requested:
             metadata[key] = cursor.read_strings(count)
         else:
@@ -244,8 +245,6 @@ def _read_array(cursor: _Cursor, key: str, is_requested: bool, metadata: dict[st
     if kind not in _SCALARS:
         raise _InvalidHeader(f"has a list “{key[:60]}” of unknown type {kind}")
     code = _SCALARS[kind]
-    if count * struct.calcsize(code) > cursor.size - cursor.pos:
-        raise _InvalidHeader(f"claims {count} entries in “{key[:60]}”")
     if is_requested or count <= SMALL_ARRAY:
         metadata[key] = _read_numbers(cursor, code, count)
     else:

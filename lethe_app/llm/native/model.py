@@ -31,7 +31,7 @@ BITS_PER_VALUE = {KvType.F16: 16, KvType.Q8_0: 9, KvType.Q4_0: 5}
 """Bits per cached value, its share of the block scales included, rounded up."""
 LIBRARY_PATH = Path(str(llama_cpp.llama_cpp._lib._name))  # noqa: SLF001 - the binding says nowhere else where it lies
 """Path of the llama.cpp library; it may be rebuilt without a change of the version number, so it is fingerprinted."""
-LOG_ERROR = 3  # GGML_LOG_LEVEL_ERROR
+LOG_ERROR = 4  # GGML_LOG_LEVEL_ERROR
 CONTROL, USER_DEFINED = 1 << 3, 1 << 4  # bits of llama_token_attr
 STRIP_FLAGS = 1 << 7 | 1 << 8  # LSTRIP, RSTRIP
 
@@ -75,8 +75,8 @@ class EngineLog:
 
     @property
     def first_reason(self) -> str:
-        """First error message, without the name of the C function that logged it; empty if there is none."""
-        return self.lines[0].split(": ", 1)[-1] if self.lines else ""
+        """First error message, without the name of the C function that logged it and what it was doing; empty if none."""
+        return self.lines[0].split(": ", 1)[-1].removeprefix("error loading model").lstrip(": ") if self.lines else ""
 
 
 ENGINE_LOG = EngineLog()  # llama.cpp has one log per process and calls into it for as long as the process lives

@@ -19,6 +19,7 @@ from lethe_app.llm.engines.llama import LlamaEngine, TextThrottle
 from lethe_app.llm.kv_cache.diff import common_prefix_length
 from lethe_app.llm.protocol import Generate
 from tests.llm.damaged_weights import write_damaged
+from tests.llm.gguf_factory import write_model
 from tests.llm.model_files import file_at, load_engine
 
 GREEDY = SamplerPreset(name="greedy", temperature=0)
@@ -93,6 +94,22 @@ def test_the_starter_model_with_weights_that_are_no_numbers_is_told(tmp_path: Pa
     with pytest.raises(ModelUnreadable, match="Download the file again"):
         ask(engine, QUESTION)
     engine.close()
+
+
+@pytest.mark.parametrize(
+    ("architecture", "reason"),
+    [("velocirax", "unknown model architecture: 'velocirax'"), ("llama", "llama.context_length")],
+)
+def test_a_model_that_the_engine_refuses_is_refused_with_its_reason(tmp_path: Path, architecture: str, reason: str):
+    """llama.cpp tells the reason in its log, as an error: the level of a warning finds none."""
+    path = write_model(tmp_path / "x.gguf", architecture, {"general.name": "X"})
+
+    with pytest.raises(ModelUnreadable) as caught:
+        load_engine(path, LoadOptions())
+
+    assert reason in str(caught.value)
+    assert "no reason" not in str(caught.value)
+    assert "error loading model" not in str(caught.value)
 
 
 def test_only_what_is_new_is_evaluated(engine: LlamaEngine):

@@ -131,7 +131,9 @@ def test_a_missing_file_is_missing(tmp_path: Path):
         (raw_header(keys=1, body=text("a") + struct.pack("<IIQ", 9, 8, 2**62)), "claims 4611686018427387904 entries"),
         (raw_header(keys=1, body=text("a") + struct.pack("<IIQ", 9, 4, 2**62)), "claims 4611686018427387904 entries"),
         (raw_header(keys=1, body=text("a") + struct.pack("<IIQ", 9, 9, 1)), "list “a” of unknown type 9"),
-        (raw_header(keys=1, body=text("a") + struct.pack("<IIQQ", 9, 8, 1, 2**63)), "truncated"),
+        (raw_header(keys=1, body=text("a") + struct.pack("<IIQQ", 9, 8, 1, 2**63)), "incomplete"),
+        (raw_header(keys=1, body=text("a") + struct.pack("<IIQ", 9, 8, 49_152)), "is incomplete: it ends inside its header"),
+        (raw_header(keys=1, body=text("a") + struct.pack("<IIQ", 9, 6, 49_152)), "is incomplete: it ends inside its header"),
         (raw_header(keys=2, body=2 * (text("a") + struct.pack("<II", 4, 1))), "twice"),
         (raw_header(tensors=1, body=text("t") + struct.pack("<I", 4000)), "4000 dimensions"),
         (raw_header(tensors=1, body=text("t") + struct.pack("<I4QIQ", 4, *[2**40] * 4, 0, 0)), "impossible size"),
@@ -149,7 +151,8 @@ def test_a_file_cut_anywhere_is_refused(tmp_path: Path):
     needed = read_header(tmp_path / "x.gguf").needed_size
 
     for length in (*range(0, needed, 5), needed - 1):
-        broken(tmp_path / "cut.gguf", whole[:length])
+        said = broken(tmp_path / "cut.gguf", whole[:length])
+        assert "incomplete" in said or length < 24
 
 
 def test_a_truncated_download_says_how_much_is_there(tmp_path: Path):
