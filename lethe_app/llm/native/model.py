@@ -76,7 +76,7 @@ class EngineLog:
     @property
     def first_reason(self) -> str:
         """First error message, without the name of the C function that logged it and what it was doing; empty if none."""
-        return self.lines[0].split(": ", 1)[-1].removeprefix("error loading model").lstrip(": ") if self.lines else ""
+        return self.lines[0].split(": ", 1)[-1].rpartition("error loading model")[2].lstrip(": ") if self.lines else ""
 
 
 ENGINE_LOG = EngineLog()  # llama.cpp has one log per process and calls into it for as long as the process lives
