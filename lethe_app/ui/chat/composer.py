@@ -48,7 +48,7 @@ class Composer(QWidget):
         self._drafts: dict[str, str] = {}
         self._private_sessions: set[str] = set()
         self._session_id = ""
-        self._is_replying = False
+        self._is_replying = self._is_stopping = self._sends_after_stop = False
         self._dictation_state = ""
         self._addressee = self._replying_name = ""
         self._next_speaker: str | None = None
@@ -134,6 +134,7 @@ class Composer(QWidget):
         """
         if is_private:
             self._private_sessions.add(session_id)
+        self._sends_after_stop = False
         current_text, stored_draft = self.draft_field.toPlainText(), self._drafts.pop(session_id, "")
         if self._session_id:
             self._drafts[self._session_id] = current_text
@@ -159,11 +160,19 @@ class Composer(QWidget):
             self._set_text("")
 
     def set_replying(self, is_replying: bool, replying_name: str = "") -> None:
-        """Switch the button between stop and send; `writer` is the name of the speaker of the reply, if known."""
-        self._is_replying, self._replying_name = is_replying, replying_name
+        """Switch the button between stop and send; `writer` is the name of the speaker of the reply, if known. A draft that was
+        entered while the reply stopped is sent now.
+        """
+        if self._sends_after_stop and not is_replying:
+            QTimer.singleShot(0, self, self._send_after_stop)  # when everybody else has learnt of the end
+        self._is_replying, self._replying_name, self._is_stopping = is_replying, replying_name, False
         self._update_button_label()
         self._set_note("")
         self.apply_theme()
+
+    def set_stopping(self) -> None:
+        """Keep what is entered from now on until the reply has stopped."""
+        self._is_stopping = True
 
     def insert_text(self, text: str) -> None:
         """Focus the field and insert `text` at the cursor; used for text that was typed elsewhere."""
@@ -196,15 +205,26 @@ class Composer(QWidget):
         self.draft_field.setFocus()
 
     def submit(self) -> None:
-        """Send the draft with the words that are being heard, unless a reply is generated."""
-        if self._is_replying:
+        """Send the draft with the words that are being heard, unless a reply is generated; while one is being stopped, as soon
+        as it has.
+        """
+        if self._is_stopping:
+            self._sends_after_stop = True
+            self._set_note(self.tr("Sent as soon as the reply has stopped."))
+        elif self._is_replying:
             writer = self._replying_name or self._next_speaker_name or self.tr("Someone")
             self._set_note(self.tr("{name} is still writing. Press Esc to stop.").format(name=writer))
-            return
-        self.dictated.commit_partial()
-        text, is_dictated = self.draft_field.toPlainText().strip(), self.dictated.is_in_draft
-        self._set_text("")
-        self.sent.emit(text, is_dictated)
+        else:
+            self.dictated.commit_partial()
+            text, is_dictated = self.draft_field.toPlainText().strip(), self.dictated.is_in_draft
+            self._set_text("")
+            self.sent.emit(text, is_dictated)
+
+    def _send_after_stop(self) -> None:
+        """Send the draft that was entered while the reply stopped, unless its session was left meanwhile."""
+        if self._sends_after_stop and not self._is_replying:
+            self._sends_after_stop = False
+            self.submit()
 
     def _on_draft_changed(self) -> None:
         if self.is_empty:

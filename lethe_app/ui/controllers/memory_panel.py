@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from lethe_app.composition.app_services import AppServices
+    from lethe_app.ui.controllers.conversation.replies import ReplyController
     from lethe_app.ui.shell.main_window import MainWindow
     from lethe_app.ui.transcript.chat_view import ChatView
 
@@ -39,6 +40,7 @@ class MemoryPanelController(Controller):
         window: MainWindow,
         view: ChatView,
         services: AppServices,
+        replies: ReplyController,
         open_session: Callable[[UUID, UUID | None], None],
     ) -> None:
         super().__init__(window)
@@ -52,6 +54,9 @@ class MemoryPanelController(Controller):
         # One update for all signals of the model in the same turn of the event loop.
         self._update_timer = QTimer(self, singleShot=True, interval=0)
         self._update_timer.timeout.connect(self._update_reply)
+        self._replies = replies
+        replies.turn_started.connect(self._show_being_written)
+        replies.turn_ended.connect(lambda _turn: self._schedule_refresh())
         recalled = (services.memory, services.facts, services.documents, services.objections)
         self.follow(self._refresh_all, *(one.changed for one in recalled))
         shown = (services.sessions, services.moods, services.preferences, services.library)
@@ -184,6 +189,9 @@ class MemoryPanelController(Controller):
     async def _show_reply(self) -> None:
         reply_id = self.reply_id
         row = self._messages.row_of(reply_id) if reply_id is not None else None
+        if self._replies.is_busy and self._chosen_reply is None and not (row is not None and self._messages.is_growing(row)):
+            self._show_being_written()
+            return
         if reply_id is None or row is None:
             self._show_introduction()
             return
@@ -203,12 +211,18 @@ class MemoryPanelController(Controller):
         if has_recall or not is_growing:
             self.panel.show_sources(self.shown_sources, CardContext(user_text, name, self._clock()))
         else:
-            text = self.tr("This reply is being written. Which memories it uses appears here as soon as they are recorded.")
-            self.panel.show_explanation(self.tr("Memories used"), text)
+            self._show_being_written()
         # Rows may have changed during the await above, so `row` is not valid from here on.
         self.panel.mood_line.show_mood(
             await self._load_mood_text(sources.persona_id, message) if message is not None and is_newest else ""
         )
+
+    def _show_being_written(self) -> None:
+        """Show that a reply is prepared in place of the memories of the last one, unless the user has chosen a reply."""
+        if self._chosen_reply is None:
+            self.panel.set_reply_title(self.tr("being written"), is_newest=True)
+            text = self.tr("This reply is being written. Which memories it uses appears here as soon as they are recorded.")
+            self.panel.show_explanation(self.tr("Memories used"), text)
 
     def _describe_reply(self, row: int) -> str:
         """Return speaker and time of a reply in words."""

@@ -139,8 +139,8 @@ class ModelDownloadController(Controller):
             self._tasks.start_task(self._show_card(session_id), key="starter notice")
 
     async def _show_card(self, session_id: UUID) -> None:
+        await self._preferences.set(has_seen_starter_notice=True)  # before the search, during which another turn may end
         better = await self._downloads.find_better(await self._models.list_chat_models())
-        await self._preferences.set(has_seen_starter_notice=True)
         self._card, self._card_session = self._build_card(better), session_id
         self._chat.add_card(self._card)
         self._card.setVisible(self._shown.session_id == session_id)

@@ -27,12 +27,13 @@ class MultiSelect(QWidget):
         self._choices: dict[str, str] = {}
         self._checked_values: list[str] = []
         self._boxes: dict[str, QCheckBox] = {}
-        self._empty_label = build_small_label(empty_text)
+        self._empty_text, self._empty_label = empty_text, build_small_label(self.tr("Loading…"))
         self._column = build_column(self._empty_label, spacing=SPACE_1, parent=self)
 
     def set_choices(self, choices: Sequence[tuple[str, str]]) -> None:
         """Set the choices as pairs of value and label."""
         self._choices = dict(choices)
+        self._empty_label.setText(self._empty_text)
         self._refresh_boxes()
 
     @property

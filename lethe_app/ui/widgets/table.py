@@ -48,6 +48,8 @@ class Table(QTableView, Generic[Row]):
         """Columns that are hidden where the table is narrow, the last one first."""
         optional = [index for index, column in columns if column.is_optional]
         self._empty_columns = frozenset(optional)
+        self.is_loading = False
+        """True until the rows are known; an empty list then says so."""
         self.no_match_text = ""
         """Text shown if rows exist but a filter other than the search words hides them all."""
         self.setModel(table_model)
@@ -203,11 +205,9 @@ class Table(QTableView, Generic[Row]):
         super().paintEvent(event)
         if self.table_model.visible_rows:
             return
-        text = (
-            self._empty_text
-            if not self.table_model.row_total
-            else self.no_match_text or format_no_match(self.table_model.filter_text)
-        )
+        text = self.no_match_text or format_no_match(self.table_model.filter_text)
+        if not self.table_model.row_total:
+            text = self.tr("Loading…") if self.is_loading else self._empty_text
         paint_empty_text(self, self._theme, text)
 
 

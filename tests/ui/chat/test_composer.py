@@ -283,3 +283,44 @@ def test_white_space_alone_is_no_draft(composer, blank: str):
     assert composer.is_empty
     composer.draft_field.setPlainText(f"{blank}.")
     assert not composer.is_empty
+
+
+async def test_enter_while_a_reply_stops_sends_once_it_has_stopped(composer, qtbot):
+    composer.set_replying(True)
+    composer.set_stopping()
+    QTest.keyClicks(composer.draft_field, "Wait, no.")
+    with qtbot.assertNotEmitted(composer.sent):
+        QTest.keyClick(composer.draft_field, Qt.Key.Key_Return)
+        QTest.keyClick(composer.draft_field, Qt.Key.Key_Return)
+    assert composer.note_label.text() == "Sent as soon as the reply has stopped."
+
+    with qtbot.waitSignal(composer.sent) as sent:
+        composer.set_replying(False)
+
+    assert sent.args == ["Wait, no.", False]
+    with qtbot.assertNotEmitted(composer.sent, wait=50):
+        composer.set_replying(False)
+
+
+def test_what_was_entered_while_a_reply_stops_stays_a_draft_if_its_conversation_is_left(composer, qtbot):
+    composer.switch_session("one")
+    composer.set_replying(True)
+    composer.set_stopping()
+    QTest.keyClicks(composer.draft_field, "Wait, no.")
+    QTest.keyClick(composer.draft_field, Qt.Key.Key_Return)
+
+    with qtbot.assertNotEmitted(composer.sent, wait=50):
+        composer.switch_session("two")
+        composer.set_replying(False)
+
+    composer.switch_session("one")
+    assert composer.draft_field.toPlainText() == "Wait, no."
+
+
+def test_enter_while_nothing_is_being_stopped_waits_for_the_user(composer, qtbot):
+    composer.set_replying(True)
+    QTest.keyClicks(composer.draft_field, "And?")
+    QTest.keyClick(composer.draft_field, Qt.Key.Key_Return)
+    with qtbot.assertNotEmitted(composer.sent, wait=50):
+        composer.set_replying(False)
+    assert composer.draft_field.toPlainText() == "And?"

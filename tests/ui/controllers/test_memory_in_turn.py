@@ -176,3 +176,31 @@ async def test_a_reply_without_recorded_memories_is_called_old_only_once_it_is_w
         await until(lambda: scene.words[-1].count("word") > 3, 10)
         scene.controller.replies.stop_reply()
         await until(lambda: is_shown("was written before"), 10)
+
+
+async def test_the_panel_shows_no_memories_of_the_last_reply_while_the_next_is_prepared(tmp_path, echo_model):
+    async with opened(tmp_path / "home", echo_model("Indeed.", "And more.", delay=0.02)) as scene:
+        note = MemoryUnit(name="Letter", content="It came today.", insertion=MemoryInsertion.TRIGGER, keywords_main=["letter"])
+        await scene.services.memory.memorize("mira", note)
+        panel = scene.controller.memory_panel.panel
+        scene.window.panes.open_panel()
+        await scene.say("Did you read the letter?")
+        await until(lambda: panel.cards and panel.subtitle.text() != "being written")
+
+        scene.controller.replies.send_message("What is for supper?")
+        assert panel.subtitle.text() == "being written"
+        assert not panel.cards
+        await until(lambda: not scene.is_replying and len(scene.words) >= 5 and panel.subtitle.text() != "being written")
+
+
+async def test_the_panel_returns_to_the_last_reply_if_the_next_is_stopped_at_once(tmp_path, echo_model):
+    async with opened(tmp_path / "home", echo_model("Indeed.", "And more.", delay=0.02)) as scene:
+        panel = scene.controller.memory_panel.panel
+        scene.window.panes.open_panel()
+        await scene.say("Good evening.")
+        await until(lambda: panel.subtitle.text() not in {"", "being written"})
+
+        scene.controller.replies.send_message("What is for supper?")
+        assert panel.subtitle.text() == "being written"
+        scene.controller.replies.stop_reply()
+        await until(lambda: not scene.is_replying and panel.subtitle.text() != "being written")

@@ -286,3 +286,15 @@ async def test_a_reply_that_does_not_stop_holds_nobody_up(tmp_path, monkeypatch,
             assert scene.is_replying
         may_end.set()
         await until(lambda: not scene.is_replying)
+
+
+async def test_what_is_entered_while_a_reply_stops_is_sent_when_it_has(tmp_path, echo_model):
+    async with opened(tmp_path, echo_model("word " * 2000, "Yes.", delay=0.02)) as scene:
+        scene.send("Speak.")
+        await until(lambda: scene.window.chat.status.full_text == "Mira is writing…")
+        scene.controller.replies.stop_reply()
+        assert scene.is_replying
+        scene.send("No, wait.")
+        await until(lambda: "No, wait." in scene.words and not scene.is_replying)
+        assert scene.words[-1] == "Yes."
+        assert scene.draft.toPlainText() == ""

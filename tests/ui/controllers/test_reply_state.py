@@ -66,10 +66,16 @@ def test_a_reply_that_comes_back_into_view_shows_the_seconds_since_it_began(qtbo
     qtbot.addWidget(status)
     assert turn.status_event is not None
     show_in_status(status, turn, turn.status_event)
-    seconds = int(status.full_text.removeprefix("Mira is reading… ").removesuffix(" s"))
+    seconds = int(status.full_text.removeprefix("Mira is reading… 1 % ").removesuffix(" s"))
     assert seconds >= 75
 
     status.show_side_activity("Looking for models…")
     assert status.full_text == "Looking for models…"
     status.show_side_activity("")
     assert status.full_text.startswith("Mira is reading… ")
+
+
+@pytest.mark.parametrize(("done", "total", "shown"), [(0, 612, ""), (306, 612, " 50 %"), (612, 612, " 100 %"), (0, 0, "")])
+def test_reading_shows_how_far_it_is(done: int, total: int, shown: str):
+    assert format_reading("Mira", done, total) == f"Mira is reading…{shown}"
+    assert format_reading("", done, total) == f"Reading…{shown}"

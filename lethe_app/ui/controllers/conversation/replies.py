@@ -39,6 +39,8 @@ class ReplyController(Controller):
 
     event_received = Signal(object, object)
     """Emitted with the `ReplyState` and each event of a turn, whether its session is on display or not."""
+    turn_started = Signal()
+    """Emitted when a turn begins in the session on display, before anything of it is stored."""
     turn_ended = Signal(object)
     """Emitted with the `ReplyState` of a turn that is over, however it ended."""
     replying_sessions_changed = Signal(object)
@@ -146,6 +148,7 @@ class ReplyController(Controller):
         if (turn := self._shown_turn) is not None:
             turn.is_stopped = True
             turn.cancel()
+            self._composer.set_stopping()
 
     async def stop_session_reply(self, session_id: UUID) -> None:
         """Stop the reply of a session, on display or not, and wait until it is stored, at most `STOP_SECONDS`."""
@@ -194,6 +197,7 @@ class ReplyController(Controller):
 
     def _run_turn(self, turn: ReplyState, events: AsyncGenerator[TurnEvent]) -> None:
         if turn.session_id in self._reply_states:
+            self._composer.restore_draft(str(turn.session_id), turn.draft)
             return  # the generator was never started, so there is nothing to close
         turn.task = self._tasks.start_task(self._consume_events(turn, events))
         if turn.task is not None:
@@ -201,6 +205,7 @@ class ReplyController(Controller):
             turn.task.add_done_callback(lambda _task: self._on_turn_ended(turn))
             self._update_reply_controls()
             self._show_preparing(turn)
+            self.turn_started.emit()
             self.replying_sessions_changed.emit(frozenset(self._reply_states))
 
     def _show_preparing(self, turn: ReplyState) -> None:

@@ -166,9 +166,10 @@ def format_prefill_progress(done: int, total: int) -> str:
     return template.format(done=locale.toString(done), total=locale.toString(total), percent=percent)
 
 
-def format_reading(name: str) -> str:
-    """Return that the persona called `name` reads the prompt; the name may be empty."""
-    return tr("{name} is reading…").format(name=name) if name else tr("Reading…")
+def format_reading(name: str, done: int = 0, total: int = 0) -> str:
+    """Return that the persona called `name` reads the prompt, and how much of it is read; the name may be empty."""
+    text = tr("{name} is reading…").format(name=name) if name else tr("Reading…")
+    return f"{text} {QLocale().toString(100 * done // total)} %" if done and total else text
 
 
 def format_writing(name: str) -> str:
@@ -217,7 +218,8 @@ def show_in_status(status: StatusLine, turn: ReplyState, event: TurnEvent) -> No
             status.show_timed_activity(format_reading(turn.speaker_name), turn.status_since)
         case PrefillStep():
             progress = format_prefill_progress(event.done, event.total)
-            status.show_timed_activity(format_reading(turn.speaker_name), turn.status_since, progress)
+            reading = format_reading(turn.speaker_name, event.done, event.total)
+            status.show_timed_activity(reading, turn.status_since, progress)
         case ThinkingText():
             status.show_timed_activity(tr("Thinking…"), turn.status_since)
         case ReplyText():

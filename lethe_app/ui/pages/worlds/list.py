@@ -44,6 +44,7 @@ class WorldList(QWidget):
         ]
         self.rows: FilteredTableModel[OpenWorld] = FilteredTableModel(columns, attrgetter("world.unique_name"), name)
         self.table = Table(self.rows, self._theme, self.tr("Worlds"), self.tr("No worlds yet. Create one below."))
+        self.table.is_loading = True
         self.table.horizontalHeader().hide()  # a name and a number say what they are
         self.table.setSelectionMode(Table.SelectionMode.SingleSelection)
         self.table.current_changed.connect(self._show_chosen)
@@ -64,6 +65,7 @@ class WorldList(QWidget):
 
     def fill_list(self) -> None:
         """Show the worlds and select that on display without emitting signals."""
+        self.table.is_loading = False
         with QSignalBlocker(self.table):
             self.rows.set_rows(self._book.open_worlds.values())
         self.select_world()

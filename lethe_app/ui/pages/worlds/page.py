@@ -70,6 +70,7 @@ class WorldPage(Page):
     def _build(self) -> None:
         self.guard_undo(self.detail)
         scale = interface_font_size(self.theme.prose_size) / 13
+        self.table.table.is_loading = True
         self.world_list.setMinimumWidth(round(MIN_LIST_WIDTH * scale))
         self.panes = ListDetailPanes(self.theme, self.table.table, self.detail, self.table)
         self.splitter = create_splitter(self.world_list, self.panes, stretch_index=1)
@@ -192,6 +193,7 @@ class WorldPage(Page):
 
     def _show_world(self, world: World | None) -> None:
         """Show another world, or a new version of the one on display."""
+        self.table.table.is_loading = False
         self.rows.show_world(world)
         self.detail.show_world(world)
         self._show_detail()
