@@ -228,3 +228,5 @@ class PromptNote:
     """Part of the prompt under which its tokens are counted, for one that is a turn of its own."""
     is_speakers: bool = False
     """True if the macros of its text are about the persona that speaks; else, in a group, they are about the first one."""
+    ignores_cap: bool = False
+    """True if only the space that is free limits it, and not the cap of its part."""

@@ -180,6 +180,8 @@ class RecalledMemory(BaseModel, extra="forbid", frozen=True):
     """File name of its world, if it is a world entry."""
     outlet: str = ""
     """Name under which a macro inserts it; it then has no place of its own."""
+    ignores_budget: bool = False
+    """True for a world entry that may take whatever space is free in the prompt."""
 
     @property
     def is_notebook(self) -> bool:

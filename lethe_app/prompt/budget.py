@@ -18,7 +18,7 @@ with the size of each.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from lethe_app.domain.prompt import PromptPart
@@ -67,6 +67,8 @@ class TokenDemand:
     history_target: float = HISTORY_TARGET
     message: int = 0
     """Tokens of the new message, which is never cut either, and of everything else that belongs to this turn only."""
+    uncapped: Mapping[PromptPart, Collection[int]] = field(default_factory=dict)
+    """Indices of the pieces that only the space that is free limits, and not the cap of their part."""
 
 
 @dataclass(frozen=True)
@@ -84,20 +86,21 @@ class BudgetPlan:
 def plan_budget(demand: TokenDemand) -> BudgetPlan:
     """Return the largest prompt that fits the limit. If the fixed part alone does not fit, everything else is dropped."""
     caps = {part: int(cap * demand.context) for part, cap in CAPS.items()}
-    kept = {part: _select_fitting(demand.items.get(part, ()), cap) for part, cap in caps.items()}
-    over_cap = {part: set(range(len(demand.items.get(part, ())))) - set(kept[part]) for part in CAPS}
     floor = int(HISTORY_FLOOR * demand.context)
     # A constant share instead of this turn's real size, so that the system prompt does not change with every message.
     expected = max(demand.message, int(MESSAGE_SHARE * demand.context))
+    room = demand.limit - demand.fixed - expected - floor
+    kept = {part: _select_fitting(demand, part, max(room, cap), cap) for part, cap in caps.items()}
+    within_cap = {part: {*kept[part], *demand.uncapped.get(part, ())} for part in CAPS}
+    over_cap = {part: set(range(len(demand.items.get(part, ())))) - within_cap[part] for part in CAPS}
     stable_parts = [part for part in CAPS if part is not PromptPart.MEMORIES]
     for part in stable_parts:
         others = _count_used(demand, kept, (other for other in stable_parts if other is not part))
-        available = demand.limit - demand.fixed - expected - floor - others
-        kept[part] = _select_fitting(demand.items.get(part, ()), min(available, caps[part]))
+        kept[part] = _select_fitting(demand, part, room - others, caps[part])
     free = demand.limit - demand.fixed - demand.message - _count_used(demand, kept, stable_parts)
     # Memories change with every turn anyway, so they may use the space that is really left.
-    memories_limit = min(free - min(sum(demand.history), floor), caps[PromptPart.MEMORIES])
-    kept[PromptPart.MEMORIES] = _select_fitting(demand.items.get(PromptPart.MEMORIES, ()), memories_limit)
+    memories_limit = free - min(sum(demand.history), floor)
+    kept[PromptPart.MEMORIES] = _select_fitting(demand, PromptPart.MEMORIES, memories_limit, caps[PromptPart.MEMORIES])
     available = free - _count_used(demand, kept, [PromptPart.MEMORIES])
     capped = {part: len(indices.difference(kept[part])) for part, indices in over_cap.items()}
     return BudgetPlan(kept, capped, cut_history(demand.history, available, demand.previous_cut, demand.history_target))
@@ -130,15 +133,17 @@ def _find_cut(history: Sequence[int], target: int) -> int:
     return 0
 
 
-def _select_fitting(pieces: Sequence[int], available: int) -> tuple[int, ...]:
-    """Return the indices of the pieces that fit, tried in order of importance; a piece that is too large does not block
-    smaller ones.
+def _select_fitting(demand: TokenDemand, part: PromptPart, available: int, cap: int) -> tuple[int, ...]:
+    """Return the indices of the pieces of a part that fit into the available space and its cap, tried in order of importance; a
+    piece that is too large does not block smaller ones.
     """
     indices: list[int] = []
-    for index, tokens in enumerate(pieces):
-        if tokens <= available:
+    uncapped = demand.uncapped.get(part, ())
+    for index, tokens in enumerate(demand.items.get(part, ())):
+        if tokens <= available and (index in uncapped or tokens <= cap):
             indices.append(index)
             available -= tokens
+            cap -= 0 if index in uncapped else tokens
     return tuple(indices)
 
 

@@ -269,6 +269,10 @@ def _build_demand(draft: _Draft, counts: TextTokenCounts, limit: int, excess_tok
         previous_cut=draft.request.previous_cut,
         history_target=draft.request.history_target,
         message=turn_tokens + excess_tokens,
+        uncapped={
+            **{section.part: section.uncapped for section in draft.compiled.titled},
+            PromptPart.MEMORIES: {index for index, note in enumerate(draft.volatile) if note.ignores_cap},
+        },
     )
 
 

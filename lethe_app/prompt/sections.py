@@ -38,6 +38,8 @@ class StableAdditions:
     facts: Sequence[str] = ()
     instructions: Sequence[str] = ()
     """Instructions about memory and tools, which are not part of the preset."""
+    uncapped: frozenset[str] = frozenset()
+    """Those of the entries that only the space that is free limits, and not the cap of their part."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,8 @@ class PromptSection:
     title: str = ""
     items: tuple[str, ...] = ()
     """Pieces that may be dropped one by one, the least important last."""
+    uncapped: frozenset[int] = frozenset()
+    """Indices of the items that the cap of the part does not limit."""
     bullets: bool = False
     newest_first: bool = False
     """True if items are given newest first and written oldest first."""
@@ -158,7 +162,8 @@ def _titled_sections(
     ]
     sections: list[PromptSection] = []
     for part, title, items in found:
-        texts = tuple(text for item in items if (text := expand(item, macro_context).strip()))
+        expanded = [(item, text) for item in items if (text := expand(item, macro_context).strip())]
+        texts = tuple(text for _, text in expanded)
         if not title or not texts:
             continue
         heading = f"{preset.category_separator} {expand(title, macro_context)}".strip()
@@ -166,5 +171,6 @@ def _titled_sections(
             sections.append(PromptSection(part, text=f"{heading}\n{texts[0]}"))
         else:
             is_newest_first = part is PromptPart.SUMMARIES
-            sections.append(PromptSection(part, "", heading, texts, part in _LISTED_PARTS, is_newest_first))
+            uncapped = frozenset(index for index, (item, _) in enumerate(expanded) if item in extras.uncapped)
+            sections.append(PromptSection(part, "", heading, texts, uncapped, part in _LISTED_PARTS, is_newest_first))
     return sections

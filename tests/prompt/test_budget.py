@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,6 +24,18 @@ def test_all_of_it_is_kept_when_it_fits():
     assert chosen.kept[PromptPart.MEMORIES] == (0, 1)
     assert chosen.kept[PromptPart.FACTS] == (0,)
     assert chosen.cut == 0
+
+
+def test_what_ignores_the_budget_is_limited_by_the_free_space_only():
+    requested = replace(demand([], world=[150] * 4, memories=[150, 150, 40]), uncapped={part: {0, 1} for part in CAPS})
+    chosen = plan_budget(requested)
+
+    assert chosen.kept[PromptPart.WORLD] == (0, 1, 2)
+    assert chosen.kept[PromptPart.MEMORIES] == (0, 1, 2)
+    assert chosen.capped[PromptPart.WORLD] == 1
+    full = plan_budget(replace(requested, items={PromptPart.WORLD: [150] * 20}, uncapped={PromptPart.WORLD: range(20)}))
+    assert full.kept[PromptPart.WORLD] == (0, 1, 2)  # half of the context is free, beside what the conversation keeps
+    assert full.capped[PromptPart.WORLD] == 0
 
 
 def test_no_part_gets_more_than_its_cap():

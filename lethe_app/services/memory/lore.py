@@ -90,6 +90,7 @@ def recall_entry(world: World, entry: WorldEntry, way: RecallWay, because: list[
         role=entry.role,
         world=world.name,
         outlet=entry.outlet,
+        ignores_budget=entry.ignore_budget,
     )
 
 

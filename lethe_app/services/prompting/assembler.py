@@ -334,7 +334,9 @@ class PromptAssembler:
         placed = sorted(memory.recalled, key=lambda recollection: recollection.order)
         names = dict.fromkeys(recollection.outlet for recollection in placed if recollection.outlet)
         outlets = {name: "\n".join(one.text for one in placed if one.outlet == name) for name in names}
-        system_texts = [one.text for one in memory.recalled if one.position_index < 0 and not one.outlet]
+        constant = [one for one in memory.recalled if one.position_index < 0 and not one.outlet]
+        extras = prefix.extras([one.text for one in constant], instructions)
+        uncapped = frozenset(one.text for one in constant if one.ignores_budget)
         renderer = chat_format.choice.renderer
         return PromptRequest(
             renderer=with_tools(renderer, tools.declared) if tools.declared else renderer,
@@ -347,7 +349,7 @@ class PromptAssembler:
             history=history,
             context=model.context,
             reply_reserve=reply,
-            extras=prefix.extras(system_texts, instructions),
+            extras=replace(extras, uncapped=uncapped),
             volatile=[
                 PromptNote(speaker.post_history_instructions, placement=NotePlacement.LAST, is_speakers=True),
                 PromptNote(
@@ -437,6 +439,7 @@ def turn_notes(memory: TurnMemory) -> list[PromptNote]:
             recollection.order,
             recollection.position_index,
             keeps_depth=bool(recollection.world) and not recollection.is_notebook,
+            ignores_cap=recollection.ignores_budget,
         )
         for recollection in sorted(notes, key=lambda recollection: -recollection.priority)
     ]

@@ -278,7 +278,7 @@ def _end_item(builder: _BlockBuilder) -> None:
 def _read_code(builder: _BlockBuilder, content: str, title: str) -> None:
     """Add the lines of a code block, with its info string as title."""
     code = content.removesuffix("\n")
-    lines = [(TextSpan(title.expandtabs(4), code=True),)] if title else []
+    lines: list[tuple[TextSpan, ...]] = [(TextSpan(title.expandtabs(4), code=True),)] if title else []
     if content or not title:
         lines += [_expand_tabs(line) for line in highlight_lines(content, title)][: -1 if content.endswith("\n") else None]
     for number, spans in enumerate(lines):

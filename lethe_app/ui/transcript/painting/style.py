@@ -88,8 +88,8 @@ class MessageStyle:
         self, span: TextSpan, kind: BlockKind = BlockKind.PARAGRAPH, level: int = 0, is_muted: bool = False
     ) -> QTextCharFormat:
         """Return the format of a span in a block of this kind; `is_muted` is for notes and thinking."""
-        key = (span.text_kind, span.italic, span.bold, span.strikethrough, span.code, span.code_kind, span.href)
-        key += (kind, level, is_muted)
+        shape = (span.text_kind, span.italic, span.bold, span.strikethrough, span.code, span.code_kind, span.href)
+        key = (*shape, kind, level, is_muted)
         if key not in self._char_formats:
             if len(self._char_formats) > 500:  # one entry for each address ever linked would grow for ever
                 self._char_formats.clear()
