@@ -60,6 +60,21 @@ async def test_an_entry_stays_rests_and_wakes_again_even_after_a_restart(talk: T
         await again.close()
 
 
+@pytest.mark.parametrize("depth", [-1, 0])
+async def test_entries_that_ignore_the_budget_are_limited_by_the_free_space_only(talk: Talk, depth: int):
+    await talk.services.preferences.set(context=1024, max_reply=64, world_tokens=1)
+    lines = [f"Rock {number} " + "lies under the water at high tide. " * 3 for number in range(10)]
+    entries = [
+        {"name": f"Rock {number}", "content": line, "position_index": depth, "sticky": True, "ignore_budget": True}
+        for number, line in enumerate(lines)
+    ]
+    write_world(talk.services, "isles", *entries)
+    prompt = await talk.prompt_of(await talk.say("Where are the rocks?"))
+    kept = sum(line.strip() in prompt for line in lines)
+    cap = 0.2 * 1024
+    assert kept * (await talk.services.token_counts.count_one(lines[0])) > cap
+
+
 async def test_chance_falls_for_a_reply_written_anew_as_it_fell_before(talk: Talk):
     talk.write_world("isles", {**GROTTO, "trigger_chance": 0.5}, scan_depth=0)
     outcome = [await talk.say("The grotto!") for _turn in range(12)]
