@@ -19,7 +19,7 @@ from lethe_app.ui.core.palette import ICON, SPACE_1, SPACE_2, SPACE_3, SPACE_4
 from lethe_app.ui.core.theme import Theme, set_style_properties, text_colour_on_accent
 from lethe_app.ui.transcript.row_layout import COLUMN_MARGIN, MAX_COLUMN_WIDTH
 from lethe_app.ui.widgets.layouts import build_row
-from lethe_app.ui.widgets.plain_text_edit import PlainTextEdit
+from lethe_app.ui.widgets.text_area import PlainTextEdit
 
 MAX_LINES = 10
 """Maximum height of the field in lines; beyond it the field scrolls."""

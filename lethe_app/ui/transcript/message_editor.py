@@ -11,7 +11,7 @@ from lethe_app.ui.core.palette import RADIUS_CONTROL, SPACE_2
 from lethe_app.ui.core.theme import text_colour_on_accent
 from lethe_app.ui.transcript.painting.style import MessageStyle
 from lethe_app.ui.widgets.layouts import build_column, build_row
-from lethe_app.ui.widgets.plain_text_edit import PlainTextEdit
+from lethe_app.ui.widgets.text_area import PlainTextEdit
 
 _ENTER_KEYS = {Qt.Key.Key_Return, Qt.Key.Key_Enter}
 

@@ -33,8 +33,6 @@ from lethe_app.ui.transcript.text_selection import TextPosition, TextSelection
 
 COPIED_MS = 1500
 """Time for which the tooltip “Copied” is shown."""
-MAX_CODE_ENTRIES = 9
-"""Maximum number of code blocks of a message listed in its menu."""
 SCROLL_MS = 30
 """Interval of scrolling while a selection is dragged beyond the edge."""
 MAX_SCROLL_STEP = 60
@@ -167,10 +165,10 @@ class TranscriptView(ScrollView):
         announce(self, self.tr("Copied"))
 
     def add_code_entries(self, menu: QMenu, row: int) -> None:
-        """Add an entry for each code block of a message, which copies its code."""
+        """Add an entry for each code block of a message, at most nine, which copies its code."""
         message_layout = self.message_layout(row)
         codes = [block.code for block in message_layout.document.blocks if block.code] if message_layout else []
-        for number, code in enumerate(codes[:MAX_CODE_ENTRIES], 1):
+        for number, code in enumerate(codes[:9], 1):
             title = self.tr("Copy code block {number}").format(number=number) if len(codes) > 1 else self.tr("Copy code")
             menu.addAction(title, partial(self.copy_code, code))
 

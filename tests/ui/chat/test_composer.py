@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from lethe_app.ui.chat.composer import MAX_LINES, Composer
-from lethe_app.ui.widgets.plain_text_edit import PlainTextEdit
+from lethe_app.ui.widgets.text_area import PlainTextEdit
 
 
 @pytest.fixture
