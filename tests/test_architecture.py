@@ -111,7 +111,7 @@ BUDGET: dict[str, tuple[int, int, int]] = {
     "services": (15540, 1627, 287),
     "brain": (8822, 902, 152),
     "storage": (5174, 579, 61),
-    "llm": (3676, 411, 70),
+    "llm": (3675, 411, 70),
     "interchange": (2782, 263, 16),
     "retrieval": (2466, 238, 40),
     "prompt": (2606, 255, 40),
