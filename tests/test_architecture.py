@@ -107,15 +107,15 @@ LONG_PATTERNS = 4
 LONG_WORD_LISTS = 23
 """How many are left over of patterns and of word lists that are longer; the numbers may only fall."""
 BUDGET: dict[str, tuple[int, int, int]] = {
-    "ui": (28235, 3353, 386),
-    "services": (15540, 1627, 287),
+    "ui": (28432, 3374, 388),
+    "services": (15542, 1627, 287),
     "brain": (8822, 902, 152),
     "storage": (5174, 579, 61),
     "llm": (3675, 411, 70),
     "interchange": (2782, 263, 16),
     "retrieval": (2466, 238, 40),
-    "prompt": (2606, 255, 40),
-    "domain": (2373, 96, 139),
+    "prompt": (2617, 255, 40),
+    "domain": (2377, 96, 139),
     "agents": (1467, 190, 40),
     "speech": (1222, 119, 32),
     "web": (835, 77, 21),
