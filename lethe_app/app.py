@@ -199,9 +199,6 @@ def configure_log(paths: Paths) -> None:
     from contextlib import suppress
     from logging.handlers import RotatingFileHandler
 
-    from lethe_app.storage.home_files import create_files_privately
-
-    create_files_privately()
     with suppress(OSError):  # a data folder that cannot be written is reported when the database is opened
         paths.logs.mkdir(parents=True, exist_ok=True)
         handler = RotatingFileHandler(paths.logs / "lethe.log", maxBytes=1_000_000, backupCount=2, encoding="utf-8", delay=True)
@@ -250,16 +247,9 @@ class WindowRunner:
         """
         import asyncio
 
-        from lethe_app.errors import LetheError
-
         closed = asyncio.Event()
         self._window.closed.connect(closed.set)
-        try:
-            services = await self._start(closed)
-        except LetheError as error:
-            self._window.notifier.report_error(error)
-            await closed.wait()
-            return 1
+        services = await self._start(closed)
         if services is None:
             if closed.is_set():
                 return 1
@@ -274,15 +264,11 @@ class WindowRunner:
 
     async def _start(self, closed: asyncio.Event) -> AppServices | None:
         """Open the services; if that fails, help the user until it succeeds or the window is closed. Return None then, or if
-        another instance has the services. Raise DatabaseLocked.
+        another instance has the services.
         """
-        from lethe_app.errors import DatabaseLocked
-
         while True:
             try:
                 return await self._make_services()
-            except DatabaseLocked:
-                raise
             except Exception as error:
                 from lethe_app.ui.controllers.start_repair import StartRepair
 

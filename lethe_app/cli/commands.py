@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lethe_app.errors import DatabaseLocked, LetheError
+from lethe_app.errors import DatabaseDamaged, DatabaseLocked, LetheError
 from lethe_app.paths import Paths
 from lethe_app.services.imports.plan import IMPORTED_SUFFIXES
 
@@ -155,6 +155,8 @@ def main(arguments: Sequence[str], build: Build, open_window: OpenWindow) -> int
         print(f"lethe: {error.message}", file=sys.stderr)
         if error.remedy:
             print(f"       {error.remedy}", file=sys.stderr)
+        if isinstance(error, DatabaseDamaged):
+            print("       “lethe doctor --repair” repairs it, “lethe restore” lists the backups.", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         return 130

@@ -12,6 +12,7 @@ from lethe_app.cli.bundles import describe_contents
 from lethe_app.domain.model import EngineCheck
 from lethe_app.errors import LetheError
 from lethe_app.paths import Paths
+from lethe_app.services.maintenance.integrity import request_repair
 from lethe_app.services.maintenance.repair import StartRemedy, find_remedies, repair_database, set_settings_aside
 
 if TYPE_CHECKING:
@@ -25,8 +26,10 @@ async def repair_start(paths: Paths, error: LetheError) -> bool:
     print(f"lethe: {error.message}", file=sys.stderr)
     remedies = find_remedies(paths, error)
     if StartRemedy.REPAIR in remedies:
-        contents, losses = await repair_database(paths)
-        print(f"Saved: {describe_contents(contents.counts)}.\n{losses}", file=sys.stderr)
+        repair = await repair_database(paths)
+        print(f"Saved: {describe_contents(repair.contents.counts)}.\n{repair.losses}", file=sys.stderr)
+        if (richer := repair.richer_backup) is not None:
+            print(f"A backup has more messages. To restore it: lethe restore {richer.backup.path.name}", file=sys.stderr)
     elif StartRemedy.DEFAULT_SETTINGS in remedies:
         print(f"The default settings apply; your file is kept as {set_settings_aside(paths)}.", file=sys.stderr)
     return bool({StartRemedy.REPAIR, StartRemedy.DEFAULT_SETTINGS}.intersection(remedies))
@@ -40,6 +43,11 @@ async def report_checks(
     """
     try:
         services = await build(paths)
+        services.integrity.found.add(lambda found: print(f"lethe: {found.message}", file=sys.stderr))
+        if repairs and not await services.integrity.check() and services.integrity.needs_repair:
+            await services.close()
+            request_repair(paths)
+            services = await build(paths)
     except LetheError as error:
         if repairs and await repair_start(paths, error):
             return await report_checks(paths, build, as_json=as_json, repairs=repairs - 1)

@@ -54,6 +54,8 @@ class Preferences:
         """
         self.changed: Listeners[Settings] = Listeners()
         self._file = file
+        self.unusable = file.problems
+        """Values of the settings file that cannot be used."""
         self._database = database
         self._lock = asyncio.Lock()
 

@@ -58,7 +58,7 @@ class HomeLock:
             # flock raises BlockingIOError, msvcrt.locking PermissionError.
             if isinstance(error, BlockingIOError | PermissionError):
                 raise DatabaseLocked(
-                    f"Lethe is already running and uses the folder {home}.", "Use the open window, or close it first."
+                    f"Lethe is already running and uses the folder {home}.", "Close its window, or end it in its terminal."
                 ) from error
             with translate_errors(path):
                 raise

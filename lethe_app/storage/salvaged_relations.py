@@ -18,7 +18,9 @@ SELECT m.session_id, coalesce((SELECT persona_id FROM sessions WHERE guid = m.se
 FROM messages m WHERE m.session_id NOT IN (SELECT guid FROM sessions JOIN memories USING (guid)) GROUP BY m.session_id
 """
 MISSING_MESSAGES = """
-SELECT CASE m.name WHEN '' THEN s.persona_id ELSE m.name END,
+SELECT CASE m.name WHEN '' THEN printf('%s, %.10s', coalesce(
+        (SELECT max(speaker_name) FROM messages WHERE session_id = s.guid AND role = 'assistant'),
+        printf('%s%s', upper(substr(s.persona_id, 1, 1)), substr(s.persona_id, 2))), s.last_activity) ELSE m.name END,
     (SELECT count(*) FROM messages t WHERE t.session_id = s.guid AND t.deleted_at IS NULL AND t.hidden = 0
         AND EXISTS (SELECT 1 FROM alternatives WHERE message_id = t.id)),
     s.message_count
@@ -34,6 +36,14 @@ MEND_TIPS = """
 UPDATE sessions SET tip_id = (SELECT id FROM messages m WHERE m.session_id = sessions.guid ORDER BY m.seq DESC LIMIT 1)
 WHERE tip_id IS NULL OR tip_id NOT IN (SELECT id FROM messages)
 """
+WITHOUT_TEXT = (
+    "DELETE FROM messages WHERE id NOT IN (SELECT message_id FROM alternatives)",
+    """
+    DELETE FROM sessions WHERE guid NOT IN (SELECT session_id FROM messages)
+        AND guid NOT IN (SELECT guid FROM memories WHERE content <> '')
+    """,
+)
+"""Statements that delete messages of which nothing is left to read, and conversations without any message or summary."""
 WITHOUT_SESSION = "DELETE FROM memories WHERE category = 'chat_session' AND guid NOT IN (SELECT guid FROM sessions)"
 
 
@@ -41,9 +51,11 @@ def mend_relations(connection: sqlite3.Connection) -> list[tuple[str, int, int]]
     """Connect the rows with each other again, inside a transaction without foreign keys. Return the conversations that have
     fewer messages than before, with both numbers.
 
-    Messages without a conversation get a new one. Other rows whose parent is lost are deleted.
+    Messages without a conversation get a new one. Other rows whose parent is lost are deleted, and what has no text left.
     """
     incomplete = [row for row in connection.execute(MISSING_MESSAGES) if row[1] < row[2]]
+    for statement in WITHOUT_TEXT if any(there < before for _title, there, before in incomplete) else ():
+        connection.execute(statement)
     for guid, persona_id, began in connection.execute(ORPHANED_SESSIONS).fetchall():
         try:
             _recover_session(connection, UUID(guid), persona_id, began)

@@ -15,6 +15,7 @@ from lethe_app.cli import commands
 from lethe_app.paths import Paths
 from lethe_app.storage.lock import HomeLock
 from tests.cli.conftest import Lethe
+from tests.storage.damaged_pages import damage_pages
 
 
 @pytest.fixture
@@ -110,6 +111,28 @@ def test_doctor_repairs_a_damaged_home(lethe: Lethe, home: Path, capsys: pytest.
     assert lethe("chat", "--say", "Are you there?") == 0
 
 
+@pytest.mark.parametrize(("table", "told"), [("passages", "search index"), ("facts", "Saved: 1 conversation")])
+def test_doctor_finds_and_repairs_damage_that_the_start_does_not_meet(
+    lethe: Lethe, home: Path, capsys: pytest.CaptureFixture[str], table: str, told: str
+):
+    assert lethe("chat", "--say", "Hello?") == 0
+    assert lethe("backup") == 0
+    damage_pages(home / "lethe.sqlite3", table)
+    capsys.readouterr()
+
+    assert lethe("doctor") == 1
+    assert "✗ Your data: " in capsys.readouterr().out
+    assert lethe("backup") == 1
+    assert "“lethe doctor --repair” repairs it" in capsys.readouterr().err
+    lethe("doctor", "--repair")
+
+    out, reported = capsys.readouterr()
+    assert f"✓ Your data: {home}" in out
+    assert told in reported
+    assert bool(list((home / "backups").glob("*-replaced"))) is (table == "facts")
+    assert lethe("backup") == 0
+
+
 def test_doctor_without_repair_changes_nothing(lethe: Lethe, home: Path, capsys: pytest.CaptureFixture[str]):
     (home / "settings.json").write_text("{", encoding="utf-8")
 
@@ -149,7 +172,7 @@ def test_a_home_that_is_in_use_is_told(lethe: Lethe, home: Path, capsys: pytest.
 
     out, reported = capsys.readouterr()
     assert (code, out) == (1, "")
-    assert reported.startswith(f"lethe: Lethe is already running and uses the folder {home}.\n       Use the open window")
+    assert reported.startswith(f"lethe: Lethe is already running and uses the folder {home}.\n       Close its window")
 
 
 def test_with_a_display_the_window_opens_on_that_home(home: Path, monkeypatch: pytest.MonkeyPatch):

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import subprocess
+import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -13,8 +17,14 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QPushButton
 
 from lethe_app.app import build
-from lethe_app.paths import Paths
+from lethe_app.composition.app_services import AppServices
+from lethe_app.domain.memory import MemoryUnit
+from lethe_app.paths import Paths, shipped_root
 from lethe_app.services.maintenance.backups import back_up
+from lethe_app.services.maintenance.single_instance import is_open
+from lethe_app.storage.database import Database
+from lethe_app.storage.lock import HomeLock
+from lethe_app.storage.memory.memories import MemoryStore
 from lethe_app.ui.shell.start_problem import StartProblemPage
 from lethe_app.ui.shell.toast import Toast
 from tests.services.turns import say
@@ -112,8 +122,10 @@ def test_a_backup_is_restored_in_the_window_when_nothing_can_be_repaired(qapp: Q
     async def story(stage: Stage) -> None:
         await press(stage, "Try repair")
         await stage.until(lambda: "beyond repair" in stage.words(), "the repair fails with a reason")
+        assert next(iter(buttons_of(stage))) == "Restore a backup…"
         await press(stage, "Restore a backup…")
         await stage.until(lambda: "Choose a backup." in stage.words(), "the backups are listed")
+        assert "Restore from file…" in buttons_of(stage)
         await stage.take_picture("repair-backups")
         await press(stage, next(iter(buttons_of(stage))))
         await stage.until(lambda: "The backup was restored." in stage.words(), "it is restored")
@@ -135,7 +147,8 @@ def test_settings_that_cannot_be_read_are_kept_aside_and_the_start_goes_on(qapp:
         assert "Try repair" not in buttons_of(stage)
         await stage.take_picture("repair-settings")
         await press(stage, "Start with default settings")
-        await stage.until(lambda: page_of(stage) is None and stage.welcome is not None, "Lethe starts")
+        await stage.until(lambda: page_of(stage) is None and stage._services is not None, "Lethe starts")
+        assert stage.welcome is None
         await stage.until(lambda: "settings.unreadable-" in stage.words(), "a notice says where the file is kept")
         await stage.take_picture("repair-defaults")
 
@@ -152,6 +165,13 @@ def test_damage_that_the_start_does_not_meet_is_told_and_leads_to_the_repair(
     qapp: QApplication, home: Path, table: str, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr("lethe_app.composition.app_services.CHECK_AFTER", 0.1)
+
+    async def remember() -> None:
+        database = await Database.open(home / "lethe.sqlite3")
+        await MemoryStore(database).save_memories("mira", MemoryUnit(content="Bees sting."))
+        await database.close()
+
+    asyncio.run(remember())
     damage_pages(home / "lethe.sqlite3", table)
 
     async def notice(stage: Stage) -> None:
@@ -163,7 +183,8 @@ def test_damage_that_the_start_does_not_meet_is_told_and_leads_to_the_repair(
         await stage.take_picture(f"repair-notice-{table}")
         assert toast.button is not None
         stage.click(toast.button)
-        await stage.until(lambda: not stage.window.isVisible(), "Lethe closes")
+        for _ in range(3):  # no longer: Lethe closes, and with it the loop
+            await asyncio.sleep(0)
 
     first = Stage(home, "echo")
     first.play(notice)
@@ -173,6 +194,7 @@ def test_damage_that_the_start_does_not_meet_is_told_and_leads_to_the_repair(
         await press(stage, "Try repair")
         await stage.until(lambda: "Saved: " in stage.words(), "the report says what was saved")
         await stage.take_picture(f"repair-outcome-{table}")
+        assert next(iter(buttons_of(stage))) == ("Restore a backup…" if table == "messages" else "Start Lethe")
         await press(stage, "Start Lethe")
         await stage.until(lambda: stage._services is not None, "Lethe starts")
         assert await stage.services.integrity.check()
@@ -222,3 +244,101 @@ def test_a_database_of_a_newer_version_offers_the_backups(qapp: QApplication, ho
     stage.play(story)
 
     assert stage.exit_code == 1
+
+
+def test_a_home_that_another_process_uses_is_opened_as_soon_as_that_has_ended(
+    qapp: QApplication, home: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("lethe_app.ui.controllers.start_repair.CHECK_INTERVAL_S", 0.1)
+    lock = HomeLock(home)
+
+    async def story(stage: Stage) -> None:
+        await stage.until(lambda: "Try again" in buttons_of(stage), "the problem is told")
+        assert "already running" in stage.words()
+        await stage.take_picture("repair-locked")
+        await press(stage, "Try again")
+        await stage.until(lambda: "Try again" in buttons_of(stage), "it is still in use")
+        lock.release()
+        await is_started(stage)
+
+    stage = Stage(home, "echo")
+    stage.play(story)
+
+    assert stage.exit_code == 0
+
+
+OPENS_A_WINDOW = """
+import sys
+from pathlib import Path
+from lethe_app import app
+from lethe_app.paths import Paths
+
+run = app.run
+
+def run_and_look(application, window, make_services):
+    from PySide6.QtCore import QTimer
+    from PySide6.QtWidgets import QPushButton
+
+    def look():
+        buttons = [button.text() for button in window.findChildren(QPushButton) if button.isVisible()]
+        if "Try again" in buttons:
+            print(*buttons, sep=", ")
+            window.close()
+
+    timer = QTimer(window)
+    timer.timeout.connect(look)
+    timer.start(100)
+    return run(application, window, make_services)
+
+app.run = run_and_look
+app.open_window(Paths.standard(Path(sys.argv[1])))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="permissions work in another way there")
+@pytest.mark.parametrize("mode", [0o000, 0o444])
+def test_a_home_that_cannot_be_read_is_told_in_the_window(mode: int):
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        home = Path(folder) / "home"
+        home.mkdir()
+        home.chmod(mode)
+        stranger = {"user": 65534} if os.geteuid() == 0 else {}  # nothing is forbidden to root
+        environment = {**os.environ, "PYTHONPATH": str(shipped_root()), "QT_QPA_PLATFORM": "offscreen", "HOME": folder}
+        command = [sys.executable, "-B", "-c", OPENS_A_WINDOW, str(home)]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False, **stranger)  # type: ignore[call-overload]
+        home.chmod(0o755)
+
+    assert "Traceback" not in done.stderr
+    assert done.stdout == "Try again, Open the folder, Copy report\n", done.stderr
+
+
+def test_a_new_home_is_private_at_once_and_no_notice_tells_of_it(tmp_path: Path):
+    mask = os.umask(0o022)
+    paths = Paths.standard(tmp_path / "new")
+    try:
+        assert not is_open(paths)  # the first that a start does
+        assert paths.home.stat().st_mode & 0o777 == 0o700
+        services = asyncio.run(open_and_close(paths))
+    finally:
+        os.umask(mask)
+    assert not services.notices
+
+
+async def open_and_close(paths: Paths) -> AppServices:
+    services = await build(paths, engine="echo")
+    await services.close()
+    return services
+
+
+def test_the_backups_are_listed_though_the_data_cannot_be_read(qapp: QApplication, home: Path):
+    damage_pages(home / "lethe.sqlite3", "messages")
+
+    async def story(stage: Stage) -> None:
+        await stage.until(lambda: stage._services is not None and stage.messages() == [], "Lethe starts")
+        stage.window.window_actions["backups"].trigger()
+        await stage.until(lambda: "It contains" in stage.words(), "the backup is described")
+        assert "Your data cannot be read now" in stage.words()
+        await stage.take_picture("repair-backups-page")
+
+    Stage(home, "echo").play(story)

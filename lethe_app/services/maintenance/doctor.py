@@ -80,7 +80,7 @@ class Doctor:
         return EngineCheck("Bundled files", passed=not missing, detail=detail, remedy=remedy)
 
     async def _check_user_files(self) -> EngineCheck:
-        problems = await self.library.errors()
+        problems = [*self.preferences.unusable, *await self.library.errors()]
         detail = "; ".join(problem.message for problem in problems) or "all readable"
         return EngineCheck(
             "Your files",

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
 from lethe_app.domain.bundle import BackupContents
 from lethe_app.domain.clock import now
-from lethe_app.errors import DatabaseDamaged, DatabaseTooNew, FileError, StorageError
+from lethe_app.errors import DatabaseDamaged, DatabaseTooNew, FileError
 from lethe_app.paths import Paths
-from lethe_app.services.maintenance.backups import list_backups, run_cancellable_work
+from lethe_app.services.maintenance.backups import ListedBackup, read_backups, run_cancellable_work
 from lethe_app.services.scheduling.offload import CancelToken, ProgressCallback, ignore_progress
+from lethe_app.storage.atomic import write_atomically
 from lethe_app.storage.database_header import has_content
 from lethe_app.storage.error_translation import damaged_error, translate_errors
 from lethe_app.storage.home_backup.create import DATABASE, DATABASE_ITEMS, describe_database
@@ -37,17 +38,11 @@ def find_remedies(paths: Paths, error: Exception) -> list[StartRemedy]:
     remedies = []
     if isinstance(error, DatabaseDamaged) and paths.database.is_file() and has_content(paths.database):
         remedies.append(StartRemedy.REPAIR)
-    if isinstance(error, DatabaseDamaged | DatabaseTooNew) and _has_backups(paths.home):
+    if isinstance(error, DatabaseDamaged | DatabaseTooNew):
         remedies.append(StartRemedy.RESTORE)
     if isinstance(error, FileError) and error.path == paths.settings:
         remedies.append(StartRemedy.DEFAULT_SETTINGS)
     return remedies
-
-
-def _has_backups(home: Path) -> bool:
-    with suppress(StorageError):
-        return bool(list_backups(home))
-    return False
 
 
 def set_settings_aside(paths: Paths) -> Path:
@@ -55,12 +50,23 @@ def set_settings_aside(paths: Paths) -> Path:
     kept = paths.settings.with_name(f"settings.unreadable-{now():%Y%m%d-%H%M%S}.json")
     with translate_errors(paths.settings):
         paths.settings.rename(kept)
+    if paths.database.exists():  # nobody who has used Lethe is welcomed as new
+        write_atomically(paths.settings, b'{"welcomed": true}')
     return kept
 
 
-async def repair_database(paths: Paths, on_progress: ProgressCallback = ignore_progress) -> tuple[BackupContents, str]:
+@dataclass(frozen=True)
+class Repair:
+    """What a repair has saved, in words what it has not, and the newest backup that has more messages."""
+
+    contents: BackupContents
+    losses: str
+    richer_backup: ListedBackup | None
+
+
+async def repair_database(paths: Paths, on_progress: ProgressCallback = ignore_progress) -> Repair:
     """Replace the damaged database of a closed Lethe by one with everything that can still be read; the damaged one is kept
-    among the backups. Return what was saved, and in words what was not.
+    among the backups.
 
     Raise DatabaseDamaged if nothing can be read and there are backups, DatabaseLocked while Lethe runs, StorageError; then
     nothing has changed.
@@ -68,17 +74,20 @@ async def repair_database(paths: Paths, on_progress: ProgressCallback = ignore_p
     return await run_cancellable_work(lambda token: _repair(paths, token), on_progress)
 
 
-def _repair(paths: Paths, token: CancelToken) -> tuple[BackupContents, str]:
+def _repair(paths: Paths, token: CancelToken) -> Repair:
+    backups = [(one, one.contents) for one in read_backups(paths.home) if one.contents is not None]
     with prepared_folder(paths) as folder:
         report = salvage(paths.database, folder / DATABASE, token.report_progress)
         contents = describe_database(folder / DATABASE)
-        if not any(contents.counts.values()) and report.damaged and _has_backups(paths.home):
+        if not any(contents.counts.values()) and report.damaged and backups:
             raise damaged_error(paths.database, "is damaged beyond repair: nothing in it can be read", "Restore a backup.")
-        return contents, _describe_losses(report, replace_items(paths, folder, DATABASE_ITEMS))
+        richer = [one for one, inside in backups if inside.counts.get("messages", 0) > contents.counts["messages"]]
+        losses = _describe_losses(report, contents, replace_items(paths, folder, DATABASE_ITEMS))
+        return Repair(contents, losses, richer[0] if richer else None)
 
 
-def _describe_losses(report: SalvageReport, kept: Path | None) -> str:
+def _describe_losses(report: SalvageReport, contents: BackupContents, kept: Path | None) -> str:
     parts = dict.fromkeys(PARTS[table] for table in report.damaged if table in PARTS)
-    lines = [f"A part could not be read of: {', '.join(parts)}."] if parts else []
+    lines = [f"{'A part' if contents.counts[part] else 'Nothing'} could be read of the {part}." for part in parts]
     lines += [f"“{title}” has {there} of its {before} messages." for title, there, before in report.incomplete]
     return "\n".join([*(lines or ["Everything could be read."]), f"The damaged file is kept in {kept}."])

@@ -14,6 +14,7 @@ from lethe_app.errors import DatabaseLocked
 from lethe_app.paths import Paths
 from lethe_app.storage.atomic import write_atomically
 from lethe_app.storage.error_translation import translate_errors
+from lethe_app.storage.home_files import create_files_privately
 from lethe_app.storage.lock import HomeLock
 
 STALE_SECONDS = 600.0
@@ -21,7 +22,8 @@ STALE_SECONDS = 600.0
 
 
 def is_open(paths: Paths) -> bool:
-    """Return whether another instance has this home open, by trying to take its lock."""
+    """Return whether another instance has this home open, by trying to take its lock. A new home is private from the start."""
+    create_files_privately()
     with translate_errors(paths.home):
         paths.home.mkdir(parents=True, exist_ok=True)
     try:

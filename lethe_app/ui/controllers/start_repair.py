@@ -10,16 +10,21 @@ from pathlib import Path
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QApplication
 
-from lethe_app.errors import DatabaseDamaged, DatabaseTooNew, FileError, LetheError, StorageError
+from lethe_app.errors import DatabaseDamaged, DatabaseLocked, DatabaseTooNew, FileError, LetheError, StorageError
 from lethe_app.paths import Paths
 from lethe_app.services.maintenance.backups import ListedBackup, read_backups, restore_backup
 from lethe_app.services.maintenance.repair import StartRemedy, find_remedies, repair_database, set_settings_aside
+from lethe_app.services.maintenance.single_instance import is_open
 from lethe_app.ui.core.file_transfers import open_folder
 from lethe_app.ui.core.labels.dates import format_date_time
+from lethe_app.ui.dialogs.files import ask_for_file
 from lethe_app.ui.pages.backups.contents import KINDS, describe_contents, tr
 from lethe_app.ui.shell.main_window import MainWindow
 from lethe_app.ui.shell.notifier import crash_report
 from lethe_app.ui.shell.start_problem import Action, StartProblemPage
+
+CHECK_INTERVAL_S = 2.0
+"""Seconds between two looks whether another Lethe has ended."""
 
 
 class StartRepair(QObject):
@@ -40,6 +45,8 @@ class StartRepair(QObject):
         """Show the page until something was done that may help, or the window is closed."""
         self._window.show_page(self.page)
         self._window.closed.connect(self._resolved.set)
+        if isinstance(self._error, DatabaseLocked):
+            self._work = asyncio.ensure_future(self._wait_for_other())
         self._show_problem()  # only a visible button takes the focus
         try:
             await self._resolved.wait()
@@ -48,6 +55,12 @@ class StartRepair(QObject):
                 self._work.cancel()
                 await asyncio.gather(self._work, return_exceptions=True)
             self._window.remove_page(self.page)
+
+    async def _wait_for_other(self) -> None:
+        """Try again once the other Lethe has ended."""
+        while await asyncio.to_thread(is_open, self._paths):  # noqa: ASYNC110 - it is another process
+            await asyncio.sleep(CHECK_INTERVAL_S)
+        self._resolved.set()
 
     def _show_problem(self, trouble: str = "") -> None:
         """Show what is wrong and what can help; `trouble` says why the last attempt failed."""
@@ -78,7 +91,10 @@ class StartRepair(QObject):
         """Return in plain words what is wrong and what is not."""
         texts = {
             DatabaseTooNew: self.tr("Your conversations and memories were last used with a newer version of Lethe."),
-            DatabaseDamaged: self.tr("The file with your conversations and memories is damaged. It was not changed."),
+            DatabaseDamaged: self.tr(
+                "The file with your conversations and memories is damaged. It is kept, whatever you choose."
+            ),
+            DatabaseLocked: self.tr("This window opens by itself as soon as the other Lethe has ended."),
             FileError: self.tr("Your settings cannot be read. Your conversations and memories are not affected."),
             StorageError: self.tr("The folder with your data cannot be used. Nothing was changed in it."),
             LetheError: "",
@@ -107,9 +123,15 @@ class StartRepair(QObject):
 
     async def _repair(self) -> None:
         on_progress = self._show_progress(self.tr("Saving what can still be read…"))
-        contents, losses = await repair_database(self._paths, on_progress)
-        saved = describe_contents(contents) or self.tr("nothing")
-        self._show_outcome(self.tr("Saved: {contents}.").format(contents=saved) + f"\n{losses}")
+        self._remedies.sort(key=lambda remedy: remedy is StartRemedy.REPAIR)  # once it was tried, others promise more
+        repair = await repair_database(self._paths, on_progress)
+        saved = describe_contents(repair.contents) or self.tr("nothing")
+        lines = [self.tr("Saved: {contents}.").format(contents=saved), repair.losses]
+        if (richer := repair.richer_backup) is not None and richer.contents is not None:
+            more = self.tr("The backup of {date} has more: {contents}.")
+            contents = describe_contents(richer.contents)
+            lines.insert(0, more.format(date=format_date_time(richer.backup.created), contents=contents))
+        self._show_outcome("\n".join(lines), prefers_backup=richer is not None)
 
     async def _list_backups(self) -> None:
         self._show_progress(self.tr("Looking into the backups…"))
@@ -118,7 +140,12 @@ class StartRepair(QObject):
             "Choose a backup. It replaces your data; what is there now is kept among the backups, so that you can return to it."
         )
         back = (self.tr("Back"), "", self._show_problem)
-        self.page.show_actions(text, [*map(self._describe_choice, backups), back])
+        file = (self.tr("Restore from file…"), self.tr("A backup from elsewhere."), partial(self._start, self._choose_file))
+        self.page.show_actions(text, [*map(self._describe_choice, backups), file, back])
+
+    async def _choose_file(self) -> None:
+        file = await ask_for_file(self._window, self.tr("Restore from file"), folder=self._paths.home / "backups")
+        await (self._restore(file) if file is not None else self._list_backups())
 
     def _describe_choice(self, listed: ListedBackup) -> Action:
         """Return the action that restores a backup: when and why it was made, and what is in it."""
@@ -143,13 +170,13 @@ class StartRepair(QObject):
         )
         self._resolved.set()
 
-    def _show_outcome(self, outcome: str) -> None:
+    def _show_outcome(self, outcome: str, *, prefers_backup: bool = False) -> None:
         """Show what a remedy has done, before the start goes on or a backup is chosen instead."""
         self._outcomes.append(outcome)
         self.page.headline = self.tr("Ready to start")
         start = (self.tr("Start Lethe"), "", self._resolved.set)
         backups = [self._build_action(one) for one in self._remedies if one is StartRemedy.RESTORE]
-        self.page.show_actions(outcome, [start, *backups])
+        self.page.show_actions(outcome, [*backups, start] if prefers_backup else [start, *backups])
 
     def _open_folder(self) -> None:
         home = self._paths.home

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -51,7 +52,8 @@ def find_catalogues(folders: Sequence[Path], languages: Sequence[str]) -> tuple[
         plain, *_parts = language.replace("_", "-").split("-")
         # Most specific first. Before version 6.9, Qt leaves the plain language out, and it does not know every language.
         for name in (*QLocale(language).uiLanguages(QLocale.TagSeparator.Underscore), language.replace("-", "_"), plain):
-            files = [file for folder in folders if (file := folder / f"lethe_{name}.qm").is_file()]
+            # `Path.is_file` would raise in a folder that cannot be read, which is told once the window is shown.
+            files = [file for folder in folders if os.path.isfile(file := folder / f"lethe_{name}.qm")]  # noqa: PTH113
             if files:
                 return name, files
         if plain in {"en", "C"}:  # of the source, which needs no catalogue

@@ -31,9 +31,9 @@ async def ask_for_files(parent: QWidget, title: str, *filters: str) -> list[Path
     return await _ask_for_paths(parent, title, FileMode.ExistingFiles, filters)
 
 
-async def ask_for_file(parent: QWidget, title: str, *filters: str) -> Path | None:
-    """Let the user choose one file to open; None if cancelled."""
-    return next(iter(await _ask_for_paths(parent, title, FileMode.ExistingFile, filters)), None)
+async def ask_for_file(parent: QWidget, title: str, *filters: str, folder: Path | None = None) -> Path | None:
+    """Let the user choose one file to open, beginning in `folder`; None if cancelled."""
+    return next(iter(await _ask_for_paths(parent, title, FileMode.ExistingFile, filters, folder)), None)
 
 
 async def ask_for_folder(parent: QWidget, title: str) -> Path | None:
@@ -41,9 +41,11 @@ async def ask_for_folder(parent: QWidget, title: str) -> Path | None:
     return next(iter(await _ask_for_paths(parent, title, FileMode.Directory)), None)
 
 
-async def _ask_for_paths(parent: QWidget, title: str, mode: FileMode, filters: Sequence[str] = ()) -> list[Path]:
-    """Open a dialog in the folder of downloads, where most of what is opened here comes from."""
-    dialog = QFileDialog(parent, title, str(usual_folder(Location.DownloadLocation)), ";;".join(filters))
+async def _ask_for_paths(
+    parent: QWidget, title: str, mode: FileMode, filters: Sequence[str] = (), folder: Path | None = None
+) -> list[Path]:
+    """Open a dialog in a folder, by default that of downloads, where most of what is opened here comes from."""
+    dialog = QFileDialog(parent, title, str(folder or usual_folder(Location.DownloadLocation)), ";;".join(filters))
     dialog.setFileMode(mode)
     dialog.setOption(QFileDialog.Option.ShowDirsOnly, mode is FileMode.Directory)
     return [Path(name) for name in dialog.selectedFiles()] if await run_dialog(dialog) else []

@@ -93,6 +93,22 @@ async def test_a_file_of_the_user_that_cannot_be_read_is_named_with_its_field(se
 
 
 @pytest.mark.usefixtures("no_models")
+async def test_settings_that_cannot_be_used_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
+    paths = Paths.standard(tmp_path / "home")
+    paths.home.mkdir()
+    paths.settings.write_text(json.dumps({"font_size": "huge", "theme": 7}), encoding="utf-8")
+    services = await build(paths, engine="echo")
+
+    check = (await checked(services))["Your files"]
+    await services.close()
+
+    assert not check.passed
+    assert "field “font_size”" in check.detail
+    assert "field “theme”" in check.detail
+
+
+@pytest.mark.usefixtures("no_models")
 async def test_without_the_starter_models_both_are_missed_with_the_packages_named(services: AppServices, says: Says):
     await says("Yes.")
 

@@ -47,8 +47,10 @@ def describe_contents(contents: BackupContents) -> str:
 
 def describe_difference(contents: BackupContents, current: BackupContents) -> str:
     """Return how a backup differs from what there is now: “48 messages fewer, 1 fact more”. Kinds that it does not count are
-    left out.
+    left out. What there is now has no numbers if it cannot be read.
     """
+    if not current.counts:
+        return tr("Your data cannot be read now")
     parts = []
     for kind, names in COUNTED.items():
         number = current.counts.get(kind, 0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 from operator import attrgetter
 from pathlib import Path
@@ -12,6 +13,7 @@ from PySide6.QtCore import QCoreApplication, Qt
 
 from lethe_app.domain.bundle import BACKUP_SUFFIX, BackupContents
 from lethe_app.domain.clock import now
+from lethe_app.errors import StorageError
 from lethe_app.paths import Paths
 from lethe_app.services.maintenance.backups import (
     ListedBackup,
@@ -121,7 +123,9 @@ class BackupsPage(RecordPage[ListedBackup]):
     # The list
 
     async def load_records(self) -> Sequence[ListedBackup]:
-        self._current = await asyncio.to_thread(read_contents, self._paths.home)
+        self._current = BackupContents(made=now())
+        with suppress(StorageError):  # of damaged data, to which a backup is the way back
+            self._current = await asyncio.to_thread(read_contents, self._paths.home)
         return await asyncio.to_thread(read_backups, self._paths.home)
 
     def _compare(self, listed: ListedBackup) -> str:
@@ -181,7 +185,9 @@ class BackupsPage(RecordPage[ListedBackup]):
 
     async def _choose_file(self) -> None:
         kinds = self.tr("Backups (*{suffix} *.sqlite3)").format(suffix=BACKUP_SUFFIX)
-        path = await ask_for_file(self._context.dialog_parent, self.tr("Restore from file"), kinds)
+        path = await ask_for_file(
+            self._context.dialog_parent, self.tr("Restore from file"), kinds, folder=self._paths.home / "backups"
+        )
         if path is not None:
             await self._restore(path, await asyncio.to_thread(read_contents, path))
 
