@@ -108,7 +108,7 @@ LONG_WORD_LISTS = 23
 """How many are left over of patterns and of word lists that are longer; the numbers may only fall."""
 BUDGET: dict[str, tuple[int, int, int]] = {
     "ui": (28432, 3374, 388),
-    "services": (15542, 1627, 287),
+    "services": (15542, 1626, 287),
     "brain": (8822, 902, 152),
     "storage": (5174, 579, 61),
     "llm": (3675, 411, 70),
@@ -121,7 +121,7 @@ BUDGET: dict[str, tuple[int, int, int]] = {
     "web": (835, 77, 21),
     "cli": (768, 67, 2),
     "composition": (454, 32, 3),
-    "(root)": (726, 74, 36),
+    "(root)": (717, 74, 36),
     "config": (311, 7, 16),
     "dates": (655, 86, 2),
 }
