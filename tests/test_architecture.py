@@ -107,10 +107,10 @@ LONG_PATTERNS = 4
 LONG_WORD_LISTS = 23
 """How many are left over of patterns and of word lists that are longer; the numbers may only fall."""
 BUDGET: dict[str, tuple[int, int, int]] = {
-    "ui": (28432, 3374, 388),
-    "services": (15542, 1626, 287),
+    "ui": (28460, 3376, 388),
+    "services": (15553, 1626, 288),
     "brain": (8822, 902, 152),
-    "storage": (5174, 579, 61),
+    "storage": (5178, 579, 61),
     "llm": (3675, 411, 70),
     "interchange": (2782, 263, 16),
     "retrieval": (2466, 238, 40),
@@ -119,7 +119,7 @@ BUDGET: dict[str, tuple[int, int, int]] = {
     "agents": (1467, 190, 40),
     "speech": (1222, 119, 32),
     "web": (835, 77, 21),
-    "cli": (768, 67, 2),
+    "cli": (778, 67, 2),
     "composition": (454, 32, 3),
     "(root)": (717, 74, 36),
     "config": (311, 7, 16),
