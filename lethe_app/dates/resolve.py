@@ -19,6 +19,12 @@ _Writer = Callable[[re.Match[str], date, bool], str]
 """Function from a match, today and whether its clause is in the past to the date that replaces it."""
 
 
+ABSOLUTE_DATE = re.compile(
+    r"(?:the (?:week|weekend|morning|afternoon|evening|night) of )?(?:\d{1,2} )?(?:[A-Z][a-z]+ )?\b\d{4}\b"
+)
+"""Date or time of day as `resolve_dates` writes it."""
+
+
 def resolve_dates(sentence: str, today: date, *, event: bool = False) -> str:
     """Return the sentence with relative dates spelled out, such as “on 10 March 2025” or “in February 2025”.
 

@@ -69,7 +69,6 @@ _PERSON_MENTION = re.compile(
 )
 _ASKS_LISTENER = re.compile(r"\b(?:do|are|did|have|were|will|would|can|could) you\b", re.IGNORECASE)
 _END_MARK = re.compile(r"[.!?…][\"')\]]*$")
-_DATE = re.compile(r"(?:the (?:week|weekend|morning|afternoon|evening|night) of )?(?:\d{1,2} )?(?:[A-Z][a-z]+ )?\b\d{4}\b")
 _QUOTES = str.maketrans({"“": "'", "”": "'", '"': "'"})
 """Replaces quotation marks of the user, which would end the quotation."""
 
@@ -273,7 +272,7 @@ def _quote(group: Sequence[RatedSentence], line: Utterance, question: str) -> st
     resolved = _resolve_dates(quotation, line, is_plan=is_plan)
     date_phrase = f" on {resolve.format_date(line.time.date())}" if resolve.RELATIVE_TIME.search(resolved) else ""
     question_phrase = f"Asked “{question}”, " if question else ""
-    dates = [date for date in _DATE.findall(resolved) if date not in quotation]
+    dates = [date for date in resolve.ABSOLUTE_DATE.findall(resolved) if date not in quotation]
     meant = f" ({', '.join(dict.fromkeys(dates))})" if dates else ""
     return f"{question_phrase}{line.name} said{date_phrase}: “{quotation}”{meant}"
 
