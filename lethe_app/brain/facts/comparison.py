@@ -6,11 +6,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import cache
 
 from lethe_app.brain.text.fingerprint import compute_fingerprint, content_words
 from lethe_app.dates.expressions import find_times
+from lethe_app.dates.resolve import ABSOLUTE_DATE
 from lethe_app.domain.facts import ExtractedFact, FactKind, MadeBy
-from lethe_app.language_tables import compile_table, load_table, table_pattern, word_class
+from lethe_app.language_tables import compile_table, compose, load_table, table_pattern, word_class
 from lethe_app.searchable_text import WORD, fold
 
 MIN_WORD_SHARE = 0.75
@@ -161,18 +163,47 @@ def states_change(new: ExtractedFact, old: ExtractedFact) -> bool:
 
     Only facts without a key are compared by words; those with a key are superseded by key.
     """
-    if not compile_table(_TABLE, "change").search(new.fact) or not is_same_subject(new, old):
-        return False
     if not set(new.source_messages).isdisjoint(old.source_messages):
         return False
+    if _is_opposed(new, old):
+        return True
+    if not compile_table(_TABLE, "change").search(new.fact) or not is_same_subject(new, old):
+        return False
     known_words, new_words = _words_without_subject(old), _words_without_subject(new)
-    if any(content_words(match["number"]) <= known_words for match in compile_table(_TABLE, "ended_number").finditer(new.fact)):
+    ended_numbers = compile_table(_TABLE, "ended_number").finditer(new.fact)
+    if any(content_words(match["number"]) <= known_words for match in ended_numbers):
         return True
     if compile_table(_TABLE, "renamed").search(new.fact) and _named_thing(new)[:1] == _named_thing(old)[:1] != ():
         return True
-    if new.key or (old.key and old.kind is not FactKind.PLAN):
-        return False
-    return len(known_words) >= MIN_COMPARED_WORDS and len(known_words & new_words) >= MIN_WORD_SHARE * len(known_words)
+    is_comparable = not new.key and (not old.key or old.kind is FactKind.PLAN)
+    return (
+        is_comparable
+        and len(known_words) >= MIN_COMPARED_WORDS
+        and len(known_words & new_words) >= MIN_WORD_SHARE * len(known_words)
+    )
+
+
+@cache
+def _opposed_patterns() -> list[tuple[re.Pattern[str], re.Pattern[str], bool]]:
+    """Return the pattern of a fact that ends another, that of this other, and whether both must name the thing in full."""
+    rows = [(row["other"], row["one"], "both_ways" in row) for row in load_table(_TABLE)["opposed"]]
+    rows += [(old, new, True) for new, old, is_both in rows if is_both]
+    return [(re.compile(compose(new)), re.compile(compose(old)), is_both) for new, old, is_both in rows]
+
+
+def _is_opposed(new: ExtractedFact, old: ExtractedFact) -> bool:
+    """Return whether a new fact ends a known one by its verb: “sold the Volvo” ends “drives an old Volvo”."""
+    for new_pattern, old_pattern, is_whole in _opposed_patterns():
+        if (match := new_pattern.search(new.fact)) and (known := old_pattern.search(old.fact)):
+            thing, known_thing = (next(filter(None, one.groups())) for one in (match, known))
+            words, known_words = (
+                content_words(ABSOLUTE_DATE.sub("", compile_table(_TABLE, "temporal").sub("", text)))
+                for text in (thing, known_thing)
+            )
+            is_same = words == known_words or (words < known_words and not is_whole)
+            if words and is_same and (thing[:1].isupper() or is_same_subject(new, old)):
+                return True
+    return False
 
 
 def is_contained_in(fact: ExtractedFact, other: ExtractedFact) -> bool:
