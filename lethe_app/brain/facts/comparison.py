@@ -201,7 +201,8 @@ def _is_opposed(new: ExtractedFact, old: ExtractedFact) -> bool:
                 for text in (thing, known_thing)
             )
             is_same = words == known_words or (words < known_words and not is_whole)
-            if words and is_same and (thing[:1].isupper() or is_same_subject(new, old)):
+            is_named = thing[:1].isupper() and new.subject == old.subject
+            if words and is_same and (is_named or is_same_subject(new, old)):
                 return True
     return False
 

@@ -45,6 +45,38 @@ def test_what_adds_to_a_known_fact_or_is_about_something_else_tells_no_change(kn
 
 
 @pytest.mark.parametrize(
+    ("known", "new"),
+    [
+        ("Tomas loves his job at the bank.", "Tomas hates his job at the bank now."),
+        ("Tomas hates running.", "Tomas likes running."),
+        ("Tomas drives an old Volvo.", "Tomas sold the Volvo."),
+        ("Tomas is learning Spanish.", "Tomas gave up Spanish."),
+        ("Tomas works at Siemens.", "Tomas got fired from Siemens on 25 November 2026."),
+        ("Tomas smokes ten cigarettes a day.", "Tomas quit smoking in March 2026."),
+        ("Tomas is engaged to Sam.", "Tomas said: “Sam and I got married in June.”"),
+        ("Tomas is a teacher.", "Tomas is not a teacher anymore."),
+        ("Tomas's daughter Mia is nine.", "Tomas said: “Mia turned ten last week.”"),
+    ],
+)
+def test_a_fact_ends_the_opposite_one_about_the_same_thing(known: str, new: str):
+    assert states_change(fact(new), fact(known))
+
+
+@pytest.mark.parametrize(
+    ("known", "new"),
+    [
+        ("Tomas loves coffee.", "Tomas hates coffee ice cream."),
+        ("Tomas has a dog.", "Tomas sold the dog food."),
+        ("Tomas's sister loves running.", "Tomas hates running."),
+        ("Tomas plays the cello.", "Tomas gave up Spanish."),
+        ("Tomas's son Ben is nine.", "Tomas said: “Mia turned ten last week.”"),
+    ],
+)
+def test_a_fact_about_another_thing_or_person_ends_nothing(known: str, new: str):
+    assert not states_change(fact(new), fact(known))
+
+
+@pytest.mark.parametrize(
     ("new", "is_renamed"),
     [
         ("Tomas's cat is now called Luna.", True),
