@@ -109,7 +109,7 @@ LONG_WORD_LISTS = 23
 BUDGET: dict[str, tuple[int, int, int]] = {
     "ui": (28460, 3376, 388),
     "services": (15553, 1626, 288),
-    "brain": (8822, 902, 152),
+    "brain": (8841, 904, 152),
     "storage": (5178, 579, 61),
     "llm": (3675, 411, 70),
     "interchange": (2782, 263, 16),
@@ -123,7 +123,7 @@ BUDGET: dict[str, tuple[int, int, int]] = {
     "composition": (454, 32, 3),
     "(root)": (717, 74, 36),
     "config": (311, 7, 16),
-    "dates": (655, 86, 2),
+    "dates": (657, 86, 2),
 }
 """Package → statements, functions and classes it may have. A number may be lowered by any commit, and raised only by one of its
 own that says which feature the increase pays for. Lines are not counted, so that longer lines win nothing.
