@@ -287,12 +287,11 @@ class ChatService:
         elif turn.session.archived:
             await self._sessions.ensure_open(turn.session)
             turn = await self._turn_loader.load(session_id, self._models.loaded, adds_user_message=has_message)
-        if has_message:
+        if has_message and may_ask_to_forget(text):
+            turn = await self._store_request(emit, turn, text, mode)
+        elif has_message:
             turn = await self._sessions.add_user_message(turn, text, mode)
-            message = turn.messages[-1]
-            await emit(MessageStored(message))
-            if may_ask_to_forget(text) and await self._recall.forgetting.follow_request(message):
-                turn = await self._turn_loader.load(turn.session.guid, self._models.loaded, adds_user_message=True)
+            await emit(MessageStored(turn.messages[-1]))
         if turn.files.problem is not None:
             raise turn.files.problem
         group = {persona.unique_name for persona in turn.participants.group}
@@ -302,6 +301,25 @@ class ChatService:
         if group and speaker != turn.participants.speaker.unique_name:
             turn = await self._turn_loader.load(turn.session.guid, self._models.loaded, speaker=speaker)
         await self._answer(emit, turn, ReplyKind.REPLY)
+
+    async def _store_request(self, emit: Emit, turn: TurnContext, text: str, mode: MessageMode) -> TurnContext:
+        """Store a message that may ask to forget something, and follow it, even if the turn is stopped meanwhile; return the
+        turn with it.
+        """
+        storing = asyncio.ensure_future(self._sessions.add_user_message(turn, text, mode))
+        following = asyncio.ensure_future(self._follow_request(storing))
+        try:
+            await emit(MessageStored((await asyncio.shield(storing)).messages[-1]))
+            await asyncio.shield(following)
+        finally:
+            stored = await following
+        return stored
+
+    async def _follow_request(self, storing: Awaitable[TurnContext]) -> TurnContext:
+        turn = await storing
+        if await self._recall.forgetting.follow_request(turn.messages[-1]):
+            return await self._turn_loader.load(turn.session.guid, self._models.loaded, adds_user_message=True)
+        return turn
 
     async def _reply_in_order(self, emit: Emit, turn: TurnContext, text: str) -> None:
         """Generate the replies of a group to `text`."""

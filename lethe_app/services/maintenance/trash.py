@@ -138,7 +138,7 @@ class Trash:
         self._session_editing, self._facts = session_editing, facts
         self._notebooks, self._indexing, self._preferences = notebooks, indexing, preferences
         self.background = BackgroundLoop(self.purge_expired, PURGE_INTERVAL)
-        self.count_backups = self._files.count_backups
+        self.count_backups, self.erase_backups = self._files.count_backups, self._files.erase_backups
         self.may_erase_by_age = self._records.may_erase_by_age
         self.scrub = self._records.scrub
         """Remove what was deleted permanently from the files of the database."""
@@ -179,7 +179,7 @@ class Trash:
         """
         await self._erase(items, is_emptied={item.key for item in await self.list_items()} <= {item.key for item in items})
         if with_backups:
-            await self._files.erase_backups()
+            await self.erase_backups()
         self.changed.notify(None)
 
     async def _erase(self, items: Sequence[Trashed], *, is_emptied: bool = False) -> None:

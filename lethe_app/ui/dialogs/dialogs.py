@@ -12,8 +12,9 @@ from importlib.metadata import PackageNotFoundError, version
 
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, QSize, Qt, qVersion
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QDialog, QLabel, QLineEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QCheckBox, QDialog, QLabel, QLineEdit, QPushButton, QWidget
 
+from lethe_app.ui.core.formatting import format_count
 from lethe_app.ui.core.icons import application_icon
 from lethe_app.ui.core.palette import SPACE_1, SPACE_2, SPACE_3, SPACE_4, SPACE_6
 from lethe_app.ui.core.tasks import CONFIRMED_TASKS
@@ -171,6 +172,19 @@ class ConfirmDialog(QuestionDialog):
         default = self.cancel if is_final else self.primary
         default.setDefault(True)
         default.setFocus()
+        self.deletes_backups = False
+        """True if the user wants to delete the backups as well."""
+
+    def offer_backups(self, count: int) -> None:
+        """Offer to delete the backups as well, if there are any."""
+        if count:
+            backups = format_count(count, self.tr("{n} backup"), self.tr("{n} backups"))
+            box = QCheckBox(self.tr("Also delete {backups}, which may still contain it").format(backups=backups))
+            box.toggled.connect(self._set_deletes_backups)
+            self.column.addWidget(box)
+
+    def _set_deletes_backups(self, is_checked: bool) -> None:
+        self.deletes_backups = is_checked
 
 
 class TextDialog(QuestionDialog):

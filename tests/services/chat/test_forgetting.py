@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import AsyncIterator, Callable
 
 import pytest
 
@@ -13,6 +14,7 @@ from lethe_app.domain.clock import now
 from lethe_app.domain.facts import ExtractedFact, SupersededBecause
 from lethe_app.domain.memory import KEY_MOMENTS, MemoryUnit
 from lethe_app.services.chat.forgetting import MemoriesForgotten
+from lethe_app.services.events import MessageStored, TurnEvent
 from tests.services.past_sessions import archive
 from tests.services.turns import MIRA, say
 
@@ -518,3 +520,42 @@ async def test_lines_of_other_conversations_are_found_in_other_languages(
     await request(services, session, asked)
     assert gone not in await told(services)
     assert kept.strip(".。")[-4:] in await told(services)
+
+
+async def test_a_turn_that_is_stopped_once_the_message_is_stored_forgets_all_the_same(
+    services: AppServices, session: ChatSession
+):
+    told_of = list[MemoriesForgotten]()
+    services.forgetting.changed.add(told_of.append)
+    turn = services.chat.send(session.guid, "Forget that I live in Kraków.")
+    assert isinstance(await anext(turn), MessageStored)
+    await turn.aclose()
+    assert await known(services) == ["Tomas works as a carpenter."]
+    assert [fact.fact for forgotten in told_of for fact in forgotten.facts] == ["Tomas lives in Kraków."]
+
+
+async def test_a_turn_that_is_stopped_while_facts_are_forgotten_forgets_all_and_tells_of_it(
+    services: AppServices, session: ChatSession, monkeypatch: pytest.MonkeyPatch
+):
+    told_of, begun, withdraw = list[MemoriesForgotten](), asyncio.Event(), services.facts.forget_facts
+
+    async def forget_slowly(*given: object) -> None:
+        begun.set()
+        await asyncio.sleep(0.05)
+        await withdraw(*given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(services.facts, "forget_facts", forget_slowly)
+    services.forgetting.changed.add(told_of.append)
+    turn = services.chat.send(session.guid, "Forget that I live in Kraków.")
+    reading = asyncio.ensure_future(_read(turn))
+    await begun.wait()
+    reading.cancel()
+    await asyncio.wait({reading})
+    await turn.aclose()
+    assert await known(services) == ["Tomas works as a carpenter."]
+    assert [fact.fact for forgotten in told_of for fact in forgotten.facts] == ["Tomas lives in Kraków."]
+
+
+async def _read(turn: AsyncIterator[TurnEvent]) -> None:
+    async for _event in turn:
+        pass

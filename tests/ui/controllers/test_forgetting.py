@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QCheckBox, QPushButton
+from PySide6.QtWidgets import QCheckBox, QLabel, QPushButton
 
 from lethe_app.domain.facts import ExtractedFact
+from lethe_app.services.maintenance.backups import back_up, list_backups
 from lethe_app.ui.dialogs.dialogs import QuestionDialog
 from tests.ui.window_scene import Scene, opened, until
 
@@ -79,6 +80,49 @@ async def test_what_is_erased_for_good_leaves_the_conversation(tmp_path, echo_mo
         await until(lambda: scene.controller.forgetting_card.card is None)
         await until(lambda: "Kraków" not in " ".join(scene.words))
         await until(lambda: "My cat is called Muse." in scene.words)
+        assert await facts(scene) == [WORK]
+
+
+@pytest.mark.parametrize("with_backups", [True, False])
+async def test_what_is_erased_for_good_can_be_erased_from_backups_and_goes_with_the_request(
+    tmp_path, echo_model: Script, with_backups: bool
+):
+    async with opened(tmp_path, echo_model(*["Aye."] * 9)) as scene:
+        await with_facts(scene)
+        await back_up(scene.services.paths.home)
+        await told(scene, "Forget that I live in Kraków.")
+        assert scene.session is not None
+        persona = scene.session.persona_id
+        click(scene, "Erase for good…")
+        await until(lambda: any(one.isVisible() for one in scene.window.findChildren(QuestionDialog)))
+        dialog = next(one for one in scene.window.findChildren(QuestionDialog) if one.isVisible())
+        (box,) = dialog.findChildren(QCheckBox)
+        assert (box.text(), box.isChecked()) == ("Also delete 1 backup, which may still contain it", False)
+        box.setChecked(with_backups)
+        QTest.mouseClick(dialog.primary, Qt.MouseButton.LeftButton)
+        await until(lambda: scene.controller.forgetting_card.card is None)
+        await until(lambda: "Kraków" not in " ".join(scene.words))
+        await until(lambda: len(list_backups(scene.services.paths.home)) == (0 if with_backups else 1))
+        assert "Kraków" not in str(await scene.services.sessions.list(persona))
+        shown = [one for kind in (QLabel, QPushButton) for one in scene.window.findChildren(kind) if one.isVisible()]
+        assert [one.text() for one in shown if "Kraków" in one.text()] == []
+        assert "Kraków" not in scene.window.windowTitle()
+
+
+async def test_ctrl_z_brings_back_what_was_forgotten_last(tmp_path, echo_model: Script):
+    async with opened(tmp_path, echo_model(*["Aye."] * 9)) as scene:
+        await with_facts(scene)
+        await told(scene, "Forget that I live in Kraków.")
+        assert await facts(scene) == [WORK]
+        scene.window.window_actions["undo"].trigger()
+        await until(lambda: scene.controller.forgetting_card.card is None)
+        await until(lambda: any("Forgotten" in notice.detail for notice in scene.window.notifier.history))
+        assert await facts(scene) == [KRAKOW, WORK]
+
+        await told(scene, "Forget that I live in Kraków.")
+        await told(scene, "How are you?")
+        scene.window.window_actions["undo"].trigger()
+        assert scene.window.notifier.history[-1].text == "There is nothing to undo in this conversation."
         assert await facts(scene) == [WORK]
 
 

@@ -122,6 +122,19 @@ async def test_backups_are_offered_for_deletion_with_what_they_contain(tmp_path:
         assert len(list_backups(scene.services.paths.home)) == (0 if with_backups else 1)
 
 
+async def test_what_is_erased_is_no_longer_offered_to_be_undone(tmp_path: Path):
+    async with opened(tmp_path) as scene:
+        await scene.services.sessions.delete((await add_conversation(scene, "The storm", "One.")).guid)
+        undone = list[str]()
+        scene.window.notifier.notify_undoable("“The storm” was deleted.", lambda: undone.append("storm"))
+        page = await trash_page(scene, 1)
+        page.button("Empty Trash…").click()
+        (await scene.dialog()).accept()
+        await until(lambda: page.rows.row_total == 0)
+        await until(lambda: not scene.window.notifier.undo_last())
+        assert undone == []
+
+
 async def test_a_restored_message_is_back_in_the_open_conversation(tmp_path: Path):
     async with opened(tmp_path) as scene:
         session = await add_conversation(scene, "The storm", "One.", "Two.", "Three.")

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QCheckBox
 from lethe_app.services.events import MessageStored, TurnEvent
 from lethe_app.ui.chat.composer_card import ComposerCard
 from lethe_app.ui.controllers.controller import Controller
+from lethe_app.ui.controllers.conversation.message_changes import MessageChange
 from lethe_app.ui.core.accessibility import announce
 from lethe_app.ui.core.formatting import format_count, join_with_and, shorten_text
 from lethe_app.ui.dialogs.dialogs import ConfirmDialog, QuestionDialog, run_dialog
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from lethe_app.services.chat.forgetting import Forgetting, MemoriesForgotten
+    from lethe_app.services.maintenance.trash import Trash
+    from lethe_app.ui.controllers.conversation.message_changes import MessageChanges
     from lethe_app.ui.controllers.conversation.replies import ReplyController
     from lethe_app.ui.controllers.conversation.reply_state import ReplyState
     from lethe_app.ui.controllers.conversation.shown_session import ShownSession
@@ -32,23 +35,41 @@ class ForgettingController(Controller):
     """Shows one card a session, until the user sends another message in it."""
 
     def __init__(
-        self, window: MainWindow, shown_session: ShownSession, replies: ReplyController, forgetting: Forgetting
+        self,
+        window: MainWindow,
+        shown_session: ShownSession,
+        replies: ReplyController,
+        forgetting: Forgetting,
+        message_changes: MessageChanges,
+        trash: Trash,
     ) -> None:
         super().__init__(window)
         self._panel, self._shown, self._forgetting = window.chat, shown_session, forgetting
+        self._message_changes, self._trash = message_changes, trash
         self._forgotten: dict[UUID | None, MemoriesForgotten] = {}
+        self._changes: dict[UUID, MessageChange] = {}
+        """The same as changes that Ctrl+Z undoes, by session."""
         self.card: ComposerCard | None = None
         replies.event_received.connect(self._on_reply_event)
         shown_session.session_changed.connect(lambda *_sessions: self._show_card())
         self._unsubscribers.append(forgetting.changed.add(self._on_forgotten))
 
     def _on_forgotten(self, forgotten: MemoriesForgotten) -> None:
-        self._forgotten[forgotten.session] = forgotten
+        session = forgotten.session
+        self._drop_change(session)
+        self._forgotten[session] = forgotten
+        if forgotten.has_found:
+            undo, close = partial(self._forgetting.undo, forgotten), partial(self._close_card, session)
+            self._changes[session] = MessageChange(session, undo, None, close, self._format_title(forgotten))
+            self._message_changes.keep_change(self._changes[session])
         self._show_card()
 
     def _on_reply_event(self, _turn: ReplyState, event: TurnEvent) -> None:
         if isinstance(event, MessageStored):
-            self._close_card(event.message.session_id)
+            session, forgotten = event.message.session_id, self._forgotten.get(event.message.session_id)
+            if forgotten is None or forgotten.request != event.message.id:
+                self._drop_change(session)
+                self._close_card(session)
 
     def _show_card(self) -> None:
         """Show the card of the session on display, or none."""
@@ -73,6 +94,9 @@ class ForgettingController(Controller):
     def _close_card(self, session: UUID) -> None:
         self._forgotten.pop(session, None)
         self._show_card()
+
+    def _drop_change(self, session: UUID) -> None:
+        self._message_changes.drop_change(self._changes.pop(session, None))
 
     def _format_title(self, forgotten: MemoriesForgotten) -> str:
         if not forgotten.has_found:
@@ -107,6 +131,7 @@ class ForgettingController(Controller):
             await self._forgetting.forget_chosen(forgotten, [guid for guid, box in boxes.items() if box.isChecked()])
 
     async def _undo(self, forgotten: MemoriesForgotten) -> None:
+        self._drop_change(forgotten.session)
         await self._forgetting.undo(forgotten)
         self._close_card(forgotten.session)
         self._notifier.notify(self.tr("Everything that was forgotten is back."))
@@ -116,11 +141,18 @@ class ForgettingController(Controller):
         question = ConfirmDialog(
             self._window,
             self.tr("Erase “{what}” for good?").format(what=shorten_text(forgotten.what, MAX_QUOTED)),
-            self.tr("The facts and the sentences that say so are removed from all conversations. This cannot be undone."),
+            self.tr(
+                "The facts and the sentences that say so are removed from all conversations, and your request with them."
+                " This cannot be undone."
+            ),
             self.tr("Erase for good"),
             is_final=True,
         )
+        question.offer_backups(await self._trash.count_backups())
         if await run_dialog(question):
+            self._drop_change(forgotten.session)
             await self._forgetting.erase(forgotten)
+            if question.deletes_backups:
+                await self._trash.erase_backups()
             self._close_card(forgotten.session)
             self._notifier.notify(self.tr("Erased for good."))

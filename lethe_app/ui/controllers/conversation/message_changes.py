@@ -45,7 +45,8 @@ class MessageChange:
 
     session_id: UUID
     undo: Step
-    redo: Step
+    redo: Step | None
+    """None if it is not redone."""
     close_notice: Callable[[], None]
     text: str
     """What was done, as it was notified."""
@@ -103,10 +104,18 @@ class MessageChanges(Controller):
         self._undone = [change for change in self._undone if change.session_id != session_id]
         self._add_change(text, session_id, undo, redo)
 
-    def _add_change(self, text: str, session_id: UUID, undo: Step, redo: Step, notice: str = "") -> None:
+    def _add_change(self, text: str, session_id: UUID, undo: Step, redo: Step | None, notice: str = "") -> None:
         close = self._notifier.notify(notice or text, button=self.tr("Undo"), action=lambda: self._undo_change(change))
         change = MessageChange(session_id, undo, redo, close, text)
+        self.keep_change(change)
+
+    def keep_change(self, change: MessageChange) -> None:
+        """Keep a change for Ctrl+Z that something else on display tells of."""
         self._made = [*self._made, change][-MAX_UNDO:]
+
+    def drop_change(self, change: MessageChange | None) -> None:
+        """Keep a change no longer, because it was undone otherwise or cannot be undone any more."""
+        self._made = [each for each in self._made if each is not change]
 
     def _run_if_visible(self, undo_or_redo: Callable[[], None]) -> None:
         if self._panes.isVisible():  # otherwise the page on display undoes its own changes
@@ -147,11 +156,13 @@ class MessageChanges(Controller):
 
     async def _run_undo(self, change: MessageChange) -> None:
         await change.undo()
-        self._undone.append(change)
+        if change.redo is not None:
+            self._undone.append(change)
         self._notifier.notify(self.tr("Undone"), self.tr("Taken back: {change}").format(change=change.text))
 
     async def _run_redo(self, change: MessageChange) -> None:
-        await change.redo()
+        if change.redo is not None:
+            await change.redo()
         self._add_change(change.text, change.session_id, change.undo, change.redo, self.tr("Redone"))
 
     # Changes

@@ -11,7 +11,7 @@ from operator import attrgetter
 from typing import Any
 
 from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, Qt
-from PySide6.QtWidgets import QCheckBox, QWidget
+from PySide6.QtWidgets import QWidget
 
 from lethe_app.domain.changes import Trashed, TrashKind
 from lethe_app.domain.clock import now
@@ -111,7 +111,8 @@ class TrashPage(RecordPage[Trashed]):
         self._trash, self._library = trash, library
         self._names: dict[str, str] = {}
         self._existing_personas: set[str] = set()
-        self._backup_count, self._deletes_backups = 0, False
+        self._backup_count = 0
+        self._question: ConfirmDialog | None = None
         self.hint = build_small_label("")
         kinds = [Chip[Trashed](kind, format_kind(kind), partial(_is_of_kind, kind)) for kind in TrashKind]
         self.build_list(
@@ -262,19 +263,14 @@ class TrashPage(RecordPage[Trashed]):
                 count=sessions_text
             )
         dialog = ConfirmDialog(self._context.dialog_parent, title, text, button.format(what=description), is_final=True)
-        self._deletes_backups = False
-        if self._backup_count:
-            backups = format_count(self._backup_count, self.tr("{n} backup"), self.tr("{n} backups"))
-            box = QCheckBox(self.tr("Also delete {backups}, which may still contain it").format(backups=backups))
-            box.toggled.connect(self._set_deletes_backups)
-            dialog.column.addWidget(box)
+        dialog.offer_backups(self._backup_count)
+        self._question = dialog
         return dialog
 
-    def _set_deletes_backups(self, is_checked: bool) -> None:
-        self._deletes_backups = is_checked
-
     async def _erase(self, items: Sequence[Trashed]) -> None:
-        await self._trash.erase(list(items), with_backups=self._deletes_backups)
+        await self._trash.erase(list(items), with_backups=self._question is not None and self._question.deletes_backups)
+        for item in items:
+            self._context.notifier.withdraw_undoable(item_title(item))
 
 
 def _is_of_kind(kind: TrashKind, item: Trashed) -> bool:
