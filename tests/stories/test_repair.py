@@ -218,6 +218,7 @@ def test_a_file_in_the_place_of_the_home_is_told_and_tried_again(qapp: QApplicat
     async def story(stage: Stage) -> None:
         await stage.until(lambda: "Try again" in buttons_of(stage), "the problem is told")
         assert "is a file" in stage.words()
+        assert "lethe --home FOLDER" in stage.words()
         assert not {"Try repair", "Restore a backup…", "Start with default settings"} & buttons_of(stage).keys()
         await stage.take_picture("repair-folder")
         put_right(blocked, home)
@@ -340,5 +341,19 @@ def test_the_backups_are_listed_though_the_data_cannot_be_read(qapp: QApplicatio
         await stage.until(lambda: "It contains" in stage.words(), "the backup is described")
         assert "Your data cannot be read now" in stage.words()
         await stage.take_picture("repair-backups-page")
+
+    Stage(home, "echo").play(story)
+
+
+def test_several_broken_files_are_named_in_one_notice(qapp: QApplication, home: Path):
+    for name in ("personas/ada.json", *(f"presets/samplers/{number}.json" for number in range(5))):
+        (home / name).parent.mkdir(parents=True, exist_ok=True)
+        (home / name).write_text("{")
+
+    async def story(stage: Stage) -> None:
+        await stage.until(lambda: toasts_of(stage), "the files are named")
+        (toast,) = toasts_of(stage)
+        assert toast.text.startswith("6 files cannot be read: personas/ada.json, samplers/0.json")
+        await stage.take_picture("repair-broken-files")
 
     Stage(home, "echo").play(story)

@@ -96,7 +96,10 @@ class StartRepair(QObject):
             ),
             DatabaseLocked: self.tr("This window opens by itself as soon as the other Lethe has ended."),
             FileError: self.tr("Your settings cannot be read. Your conversations and memories are not affected."),
-            StorageError: self.tr("The folder with your data cannot be used. Nothing was changed in it."),
+            StorageError: self.tr(
+                "The folder with your data cannot be used. Nothing was changed in it. With “lethe --home FOLDER”, Lethe starts"
+                " with another one."
+            ),
             LetheError: "",
             Exception: self.tr("There is an error in Lethe itself. Your data was not changed."),
         }

@@ -10,6 +10,7 @@ from PySide6.QtGui import QDesktopServices
 
 from lethe_app.composition.creation import create_from
 from lethe_app.domain.chat import Role
+from lethe_app.errors import LetheError
 from lethe_app.services.events import NoModel
 from lethe_app.services.models.recommendation import DownloadAssessment
 from lethe_app.services.speech.output import SpeechOutput
@@ -210,8 +211,14 @@ class WindowController(QObject):
         await self.session_controller.open_last_session()
         for notice in self.services.notices:
             self.window.notifier.notify(notice.message, notice.remedy, is_lasting=True)
-        for problem in await self.services.library.errors():
-            self.window.notifier.report_error(problem)
+        problems = await self.services.library.errors()
+        if len(problems) == 1:
+            self.window.notifier.report_error(problems[0])
+        elif problems:  # one notice: more would push each other out
+            text = self.tr("{count} files cannot be read: {names}.")
+            names = ", ".join(f"{problem.path.parent.name}/{problem.path.name}" for problem in problems)
+            advice = self.tr("Lethe goes on without them. “lethe doctor” says where each is wrong.")
+            self.window.notifier.report_error(LetheError(text.format(count=len(problems), names=names), advice))
 
     @property
     def is_replying(self) -> bool:
