@@ -56,6 +56,7 @@ REQUESTS = {
         As for my divorce, please forget about it. | What I said about Ana should be forgotten.
         I was in prison, but please forget that. | Keep no record of my divorce. | please 4get that i was in prison
         Please forget that I'm pregnant and I'll tell you more. | Kannst du bitte vergessen, wo ich wohne?
+        Was ich dir über meine Schwester erzählt habe, bitte vergiss das.
         Vergiss, dass ich in Krakau wohne. | Vergiss, was ich dir über meine Schwester erzählt habe.
         Merk dir nicht, dass ich rauche.
         Oublie que j'habite à Cracovie. | Olvida que vivo en Cracovia. | Dimentica che vivo a Cracovia.
@@ -72,6 +73,9 @@ REQUESTS = {
         Please forget about Lena. | Don't save my address. | Forget my brother Paul, please. | Remove every entry on Lena.
         Take my allergy out of your notes. | Please unlearn my divorce. | Clear my diagnosis from your memory.
         Delete all facts about my family. | Vergiss alles über mich. | Vergiss alles, was du über meine Arbeit weißt.
+        Vergiss meine Katze. | Bitte vergiss Lena. | Lösch die Notiz über meine Katze. | Olvida a mi gato.
+        Por favor, olvida a Lena. | Oublie mon chat. | Dimentica il mio gatto. | Vergeet mijn kat alsjeblieft.
+        Zapomnij o moim kocie. | Esquece o meu gato. | Забудь про мою кошку.
         Oublie tout ce que tu sais sur moi. | Olvida todo lo que sabes de mí. | Забудь всё обо мне.
     """,
 }
@@ -121,6 +125,10 @@ NO_REQUESTS = """
     About my cat: please delete that picture. | As for my brother, I forgot that. | Between us: I am pregnant.
     If I talk about Lena, please forget that. | Never forget my cat. | Do you store where I live? | Delete my account!
     I forget Lena's name. | Forgetting my cat was awful. | Remember my cat. | Forget you. | Forget yourself.
+    Vergiss meine Katze nicht. | Vergiss Lena. | Ich habe meine Katze vergessen. | Vergiss nicht meine Katze.
+    No olvides a mi gato. | N'oublie pas mon chat. | Non dimenticare il mio gatto. | Vergeet mijn kat niet.
+    Nie zapomnij o moim kocie. | Não esqueças o meu gato. | Не забудь про мою кошку. | Siempre olvido mis llaves.
+    J'oublie mes clés. | Vergiss deine Sorgen. | Oublie tes soucis. | Olvida tus penas. | Olvida a Lena.
     Не забудь, что я живу в Кракове. | 忘れないでね、私はクラクフに住んでいる。 | 别忘了我住在克拉科夫。
 """
 
