@@ -111,7 +111,7 @@ class Database:
         log, unless a backup is reading them.
         """
         await self.run(lambda connection: connection.execute(MERGE_FULL_TEXT))
-        await self.run_in_thread(lambda connection: connection.execute("PRAGMA wal_checkpoint(TRUNCATE)"))
+        await self.run_in_thread(lambda connection: connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall())
 
     async def run_in_thread(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Run `work` in the storage thread without a transaction, so that it may begin its own, and return its result."""
