@@ -61,7 +61,7 @@ async def test_plans_that_changed_are_known_as_they_are_now(services: AppService
     }
     assert held == {
         "Tomas's driving test is on 20 November 2026 now, it got pushed from the 13th.",
-        "Tomas said: “with the choir we're going to Athens in December 2026 instead of Rome”",
+        "Tomas said: “with the choir we're going to Athens in december instead of Rome” (December 2026)",
         "Tomas moved to Lisbon on 2 November 2026.",
         "Tomas's brother is called Ben.",
         "Tomas's brother Ben taught Tomas.",
