@@ -6,6 +6,7 @@ from PySide6.QtCore import QObject, QTimer
 from PySide6.QtGui import QColor, QInputMethodEvent, QTextCharFormat
 from PySide6.QtWidgets import QApplication, QPlainTextEdit
 
+from lethe_app.ui.core.input_watch import SHOWS_DICTATION
 from lethe_app.ui.core.theme import Theme
 
 OPENING_MARKS = "([{“„‘«¿¡*\"'"
@@ -66,6 +67,7 @@ class DictatedText(QObject):
         style.setFontUnderline(True)
         style.setForeground(QColor(self._theme.palette.muted))
         shown = self._with_spaces(preview)
+        self._field.setProperty(SHOWS_DICTATION, bool(preview))
         event = QInputMethodEvent(
             shown, [QInputMethodEvent.Attribute(QInputMethodEvent.AttributeType.TextFormat, 0, len(shown), style)]
         )

@@ -19,9 +19,13 @@ INPUT_EVENTS = frozenset(
 """Events that count as input; a mouse move counts only if the position has changed."""
 
 
+SHOWS_DICTATION = "shows_dictation"
+"""Property of a field in which dictation shows words as an input method would."""
+
+
 def is_composing(field: QPlainTextEdit) -> bool:
     """Return whether an input method composes a word in the field; Enter and arrow keys then belong to it."""
-    return bool(field.textCursor().block().layout().preeditAreaText())
+    return bool(field.textCursor().block().layout().preeditAreaText()) and not field.property(SHOWS_DICTATION)
 
 
 class InputWatch(QObject):
