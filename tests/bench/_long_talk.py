@@ -91,9 +91,9 @@ def known(guid: UUID, name: str, text: str, place: int) -> MemoryUnit:
 
 
 def entry(guid: UUID, name: str, text: str, place: int) -> WorldEntry:
-    """The same for a piece of lore."""
+    """The same for a piece of lore, without a depth: below one, all messages would be evaluated again in every turn."""
     return WorldEntry(
-        guid=guid, name=name, content=text, keywords_main=[name], position_index=1 + place % 4,
+        guid=guid, name=name, content=text, keywords_main=[name],
         duration=1 + (place % 3 == 0), added=LONG_AGO,
     )  # fmt: skip
 
