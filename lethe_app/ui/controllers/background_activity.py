@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from lethe_app.composition.app_services import AppServices
     from lethe_app.domain.web import OutgoingRequest
     from lethe_app.services.background.activity_log import ActivityEntry
+    from lethe_app.services.indexing.embedder import Embedder
     from lethe_app.services.scheduling.loop import BackgroundLoop
     from lethe_app.ui.core.file_transfers import FileTransfers
     from lethe_app.ui.shell.main_window import MainWindow
@@ -45,11 +46,13 @@ class BackgroundActivityController(Controller):
         self._clear_timer.timeout.connect(lambda: self._status.show_web_request(""))
         self._actions.connect(rebuild_index=self._start_rebuild)
         self._longest_queue = self._most_waiting = 0
+        self._reported_embedder = ""
         followed = (services.archive_queue, services.indexing, services.models, services.downloads, services.background_runner)
         self.follow(self.refresh_activities, *(service.changed for service in followed), file_transfers.changed)
         self._unsubscribers += [
             services.background_runner.notices.add(self._notifier.notify),
             services.web_gate.changed.add(self._on_request_changed),
+            services.embedding.changed.add(self._report_embedder),
         ]
         self.follow(self._update_web_icon, services.preferences.changed)
         self._theme.changed.connect(self._update_web_icon)
@@ -62,6 +65,14 @@ class BackgroundActivityController(Controller):
         self._theme.changed.disconnect(self._update_web_icon)
         self._clear_timer.stop()
         self._status.show_web_request("")
+
+    def _report_embedder(self, embedder: Embedder) -> None:
+        """Report once why the embedding model that the user chose is not used."""
+        path, error = self._services.preferences.current.embedder_path, embedder.error
+        if path and error is not None and path != self._reported_embedder:
+            self._reported_embedder = path
+            text = self.tr("The chosen embedding model does not work, so memories are found only by their words.")
+            self._notifier.notify(text, f"{error.message} {error.remedy}".strip(), is_lasting=True)
 
     def refresh_activities(self) -> None:
         """Show the current activities in the status line and in the list."""

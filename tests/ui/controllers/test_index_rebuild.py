@@ -34,3 +34,15 @@ async def test_a_lost_index_is_rebuilt_with_progress_and_prompts_follow(tmp_path
         assert (await scene.services.memory_lookup.search("mira", "Where does the bell hang?"))[0].title == "The bell"
         assert any(progress.changes for progress in reported)
         assert {"mira", "aiko"} <= set(renewed)
+
+
+async def test_an_embedding_model_that_does_not_work_is_told_once(tmp_path, echo_model):
+    async with opened(tmp_path) as scene:
+        scene.services.embedding.enabled = True
+        await scene.services.preferences.set(embedder_path=str(tmp_path / "gone.gguf"))
+        await scene.services.embedding.ensure_loaded()
+        await scene.services.embedding.ensure_loaded()
+
+        (toast,) = scene.toasts
+        assert toast.text == "The chosen embedding model does not work, so memories are found only by their words."
+        assert "gone.gguf" in toast.detail
