@@ -29,6 +29,9 @@ DAMAGES = {
     "mode of a message": f"UPDATE messages SET mode = 'telepathy' WHERE id = {FIRST_MESSAGE}",
     "time of a message": f"UPDATE messages SET time = 'yesterday' WHERE id = {FIRST_MESSAGE}",
     "text of a message": f"UPDATE alternatives SET content = {NOT_TEXT} WHERE message_id = {FIRST_MESSAGE}",
+    "bytes for the text of a message": (
+        f"UPDATE alternatives SET content = CAST(X'FFFEFDFC80' AS TEXT) WHERE message_id = {FIRST_MESSAGE}"
+    ),
     "a message without text": f"DELETE FROM alternatives WHERE message_id = {FIRST_MESSAGE}",
     "a swipe that is not there": f"UPDATE messages SET shown = 7 WHERE id = {FIRST_MESSAGE}",
     "time of an alternative": f"UPDATE alternatives SET created = '' WHERE message_id = {FIRST_MESSAGE}",
@@ -62,6 +65,7 @@ UNREADABLE = {
     "role of a message": "(unreadable)",
     "time of a message": "(unreadable)",
     "a message without text": "(unreadable)",
+    "bytes for the text of a message": "(unreadable)",
     "text of a message": "H\ufffd\ufffdi",
 }
 LINES = ("My lantern is made of copper.", "On Sundays I repair the zither.")

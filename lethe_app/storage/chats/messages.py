@@ -78,6 +78,8 @@ ALL_BUT_TEXT = frozenset(ALTERNATIVE_COLUMNS) - {"content", "thinking"}
 """Columns of an alternative without which its text can still be read."""
 DISPENSABLE = frozenset({"mode", "note", "speaker", "speaker_name"})
 """Columns of a message without which it can still be read."""
+UNDECODABLE = "\ufffd"
+"""Character in place of bytes that are no text."""
 RAISE_LAST_ACTIVITY = """
 UPDATE sessions SET last_activity = CASE
     WHEN guid <> :session THEN substr(:now, 1, 17) || '00.000000+00:00'
@@ -114,7 +116,10 @@ def load(connection: sqlite3.Connection, ids: Sequence[str]) -> list[Message]:
 def _parse_message(values: dict[str, object]) -> Message:
     """Build a message; one that cannot be read is a system message without text, which says why in its note."""
     try:
-        return parse_record(Message, values, DISPENSABLE)
+        message = parse_record(Message, values, DISPENSABLE)
+        if 2 * message.content.count(UNDECODABLE) > len(message.content):
+            raise DatabaseDamaged("What is stored as the text of a message is no text.")
+        return message
     except DatabaseDamaged as error:
         kept = {name: values[name] for name in ("id", "session_id", "parent_id")}
         return Message.model_validate(
