@@ -107,10 +107,10 @@ LONG_PATTERNS = 4
 LONG_WORD_LISTS = 23
 """How many are left over of patterns and of word lists that are longer; the numbers may only fall."""
 BUDGET: dict[str, tuple[int, int, int]] = {
-    "ui": (28511, 3380, 388),
+    "ui": (28520, 3381, 388),
     "services": (15566, 1628, 288),
     "brain": (8841, 904, 152),
-    "storage": (5178, 579, 61),
+    "storage": (5183, 579, 61),
     "llm": (3675, 411, 70),
     "interchange": (2782, 263, 16),
     "retrieval": (2466, 238, 40),
