@@ -117,14 +117,16 @@ def _parse_message(values: dict[str, object]) -> Message:
     """Build a message; one that cannot be read is a system message without text, which says why in its note."""
     try:
         message = parse_record(Message, values, DISPENSABLE)
-        if 2 * message.content.count(UNDECODABLE) > len(message.content):
-            raise DatabaseDamaged("What is stored as the text of a message is no text.")
-        return message
     except DatabaseDamaged as error:
-        kept = {name: values[name] for name in ("id", "session_id", "parent_id")}
-        return Message.model_validate(
-            {**kept, "hidden": bool(values["hidden"]), "role": Role.SYSTEM, "note": UNREADABLE_NOTE + error.message}
-        )
+        reason = error.message
+    else:
+        if 2 * message.content.count(UNDECODABLE) <= len(message.content):
+            return message
+        reason = "What is stored as the text of a message is no text."
+    kept = {name: values[name] for name in ("id", "session_id", "parent_id")}
+    return Message.model_validate(
+        {**kept, "hidden": bool(values["hidden"]), "role": Role.SYSTEM, "note": UNREADABLE_NOTE + reason}
+    )
 
 
 def load_message(connection: sqlite3.Connection, message_id: str) -> Message:
