@@ -110,7 +110,7 @@ BUDGET: dict[str, tuple[int, int, int]] = {
     "ui": (28520, 3381, 388),
     "services": (15566, 1628, 288),
     "brain": (8841, 904, 152),
-    "storage": (5183, 579, 61),
+    "storage": (5184, 579, 61),
     "llm": (3675, 411, 70),
     "interchange": (2782, 263, 16),
     "retrieval": (2466, 238, 40),
