@@ -199,6 +199,9 @@ def configure_log(paths: Paths) -> None:
     from contextlib import suppress
     from logging.handlers import RotatingFileHandler
 
+    from lethe_app.storage.home_files import create_files_privately
+
+    create_files_privately()
     with suppress(OSError):  # a data folder that cannot be written is reported when the database is opened
         paths.logs.mkdir(parents=True, exist_ok=True)
         handler = RotatingFileHandler(paths.logs / "lethe.log", maxBytes=1_000_000, backupCount=2, encoding="utf-8", delay=True)
