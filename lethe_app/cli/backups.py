@@ -8,6 +8,7 @@ from pathlib import Path
 from lethe_app.cli.bundles import describe_contents
 from lethe_app.cli.chat import build_progress_printer, print_json
 from lethe_app.domain.bundle import Backup
+from lethe_app.errors import LetheError
 from lethe_app.paths import Paths
 from lethe_app.services.maintenance.backups import back_up, list_backups, read_backups, read_contents, restore_backup
 
@@ -42,7 +43,10 @@ async def run_restore(paths: Paths, options: argparse.Namespace) -> int:
 
 def _find(text: str, backups: list[Backup]) -> Path:
     """Return the backup meant by a number or name of the list, or by a path."""
-    if text.isdigit() and 1 <= int(text) <= len(backups):
+    if text.isdigit() and not 1 <= int(text) <= len(backups):
+        known = f"There are {len(backups)} backups" if len(backups) != 1 else "There is 1 backup"
+        raise LetheError(f"There is no backup {text}.", f"{known}: “lethe restore” lists what can be restored.")
+    if text.isdigit():
         return backups[int(text) - 1].path
     return next((backup.path for backup in backups if backup.path.name == text), Path(text).expanduser().absolute())
 
@@ -64,6 +68,7 @@ def _print_list(paths: Paths, *, as_json: bool) -> int:
     for number, row in enumerate(rows, start=1):
         print("{number:3}  {made}  {kind:9}  {size:13,} bytes  {file}\n     {holds}".format(number=number, **row))
     if not rows:
-        print(f"There are no backups in {paths.home / 'backups'}.")
-    print("Restore one by “lethe restore NUMBER”, or one from elsewhere by “lethe restore FILE”.")
+        print(f"There are no backups in {paths.home / 'backups'}. Restore one from elsewhere by “lethe restore FILE”.")
+    else:
+        print("Restore one by “lethe restore NUMBER”, or one from elsewhere by “lethe restore FILE”.")
     return 0

@@ -57,6 +57,8 @@ def test_backups_are_listed_and_restored_by_number_and_by_name(lethe: Lethe, wri
     assert "manual" in listed
     assert "1 conversation and 3 messages" in listed
     assert (written / "personas" / "mira-test.json").is_file()
+    assert lethe("restore", "7") == 1
+    assert "There are 2 backups" in capsys.readouterr().err
     assert lethe("restore", words[-1]) == 0
     assert not (written / "personas" / "mira-test.json").exists()
 

@@ -57,7 +57,7 @@ def set_settings_aside(paths: Paths) -> Path:
 
 @dataclass(frozen=True)
 class Repair:
-    """What a repair has saved, in words what it has not, and the newest backup that has more messages."""
+    """What a repair has saved, in words what it has not, and the fullest backup that has more."""
 
     contents: BackupContents
     losses: str
@@ -81,9 +81,19 @@ def _repair(paths: Paths, token: CancelToken) -> Repair:
         contents = describe_database(folder / DATABASE)
         if not any(contents.counts.values()) and report.damaged and backups:
             raise damaged_error(paths.database, "is damaged beyond repair: nothing in it can be read", "Restore a backup.")
-        richer = [one for one, inside in backups if inside.counts.get("messages", 0) > contents.counts["messages"]]
+        richer = [one for one, inside in backups if _has_more(inside, contents)]
+        richer.sort(key=_fullness, reverse=True)
         losses = _describe_losses(report, contents, replace_items(paths, folder, DATABASE_ITEMS))
         return Repair(contents, losses, richer[0] if richer else None)
+
+
+def _fullness(backup: ListedBackup) -> list[int]:
+    counts = backup.contents.counts if backup.contents is not None else {}
+    return [counts.get(part, 0) for part in ("messages", "facts")]
+
+
+def _has_more(backup: BackupContents, saved: BackupContents) -> bool:
+    return any(backup.counts.get(part, 0) > saved.counts.get(part, 0) for part in ("messages", "facts", "memories"))
 
 
 def _describe_losses(report: SalvageReport, contents: BackupContents, kept: Path | None) -> str:

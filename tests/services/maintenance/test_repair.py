@@ -10,12 +10,14 @@ import pytest
 from lethe_app.app import build
 from lethe_app.domain.chat import Alternative, ChatSession, Message, Role
 from lethe_app.domain.clock import now
+from lethe_app.domain.facts import ExtractedFact
 from lethe_app.errors import DatabaseDamaged, DatabaseTooNew, FileError, StorageError
 from lethe_app.paths import Paths
 from lethe_app.services.maintenance.backups import back_up, read_contents
 from lethe_app.services.maintenance.repair import StartRemedy, find_remedies, repair_database, set_settings_aside
 from lethe_app.storage.chats.sessions import SessionStore
 from lethe_app.storage.database import Database
+from lethe_app.storage.memory.facts import FactStore
 from tests.storage.damaged_pages import damage_pages
 
 GARBAGE = b"\xa5" * 50_000
@@ -107,5 +109,19 @@ async def test_only_what_can_be_read_afterwards_counts_and_a_richer_backup_is_na
     assert "Nothing could be read of the messages.\n" in repair.losses
     assert f"“Mira, {now():%Y}" in repair.losses
     assert "“Bees” has 0 of its 2 messages." in repair.losses
+    assert repair.richer_backup is not None
+    assert repair.richer_backup.backup.path == file
+
+
+async def test_a_backup_that_has_more_facts_is_named(paths: Paths):
+    database = await Database.open(paths.database)
+    await FactStore(database).save_facts("mira", ExtractedFact(fact="Tomas keeps bees."))
+    await database.close()
+    file = await back_up(paths.home)
+    damage_pages(paths.database, "facts")
+
+    repair = await repair_database(paths)
+
+    assert repair.contents.counts["facts"] == 0
     assert repair.richer_backup is not None
     assert repair.richer_backup.backup.path == file
