@@ -115,6 +115,7 @@ async def test_only_what_can_be_read_afterwards_counts_and_a_richer_backup_is_na
 
 async def test_a_backup_that_has_more_facts_is_named(paths: Paths):
     database = await Database.open(paths.database)
+    await SessionStore(database).add_session(ChatSession(persona_id="mira", name="Bees", content="They talked about bees."))
     await FactStore(database).save_facts("mira", ExtractedFact(fact="Tomas keeps bees."))
     await database.close()
     file = await back_up(paths.home)
