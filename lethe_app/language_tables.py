@@ -112,6 +112,11 @@ def table_words(table: str, key: str, flags: int = re.IGNORECASE, language: str 
     return re.compile(rf"\b{compose(load_table(table, language)[key], language)}\b", flags)
 
 
+def compile_entry(entry: Entry) -> re.Pattern[str]:
+    """Return an entry of a table, such as a field of one of its rows, as a pattern that heeds case."""
+    return re.compile(compose(entry))
+
+
 def compose(entry: Entry, language: str = "en") -> str:
     """Return an entry of a table as a regular expression, with every class such as `<RELATIVE>` spelt out."""
     if isinstance(entry, str):

@@ -12,7 +12,7 @@ from lethe_app.brain.text.fingerprint import compute_fingerprint, content_words
 from lethe_app.dates.expressions import find_times
 from lethe_app.dates.resolve import ABSOLUTE_DATE
 from lethe_app.domain.facts import ExtractedFact, FactKind, MadeBy
-from lethe_app.language_tables import compile_table, compose, load_table, table_pattern, word_class
+from lethe_app.language_tables import compile_entry, compile_table, load_table, table_pattern, word_class
 from lethe_app.searchable_text import WORD, fold
 
 MIN_WORD_SHARE = 0.75
@@ -188,7 +188,7 @@ def _opposed_patterns() -> list[tuple[re.Pattern[str], re.Pattern[str], bool]]:
     """Return the pattern of a fact that ends another, that of this other, and whether both must name the thing in full."""
     rows = [(row["other"], row["one"], "both_ways" in row) for row in load_table(_TABLE)["opposed"]]
     rows += [(old, new, True) for new, old, is_both in rows if is_both]
-    return [(re.compile(compose(new)), re.compile(compose(old)), is_both) for new, old, is_both in rows]
+    return [(compile_entry(new), compile_entry(old), is_both) for new, old, is_both in rows]
 
 
 def _is_opposed(new: ExtractedFact, old: ExtractedFact) -> bool:

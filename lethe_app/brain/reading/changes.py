@@ -6,7 +6,7 @@ import re
 from functools import cache
 
 from lethe_app.brain.vocabulary.verbs import BASE_VERBS
-from lethe_app.language_tables import compose, load_table, table_pattern, table_words
+from lethe_app.language_tables import compile_entry, load_table, table_pattern, table_words
 
 _ANY_MORE = re.compile(r",? any ?more\Z", re.IGNORECASE)
 
@@ -45,7 +45,7 @@ def _is_filled(statement: str, groups: dict[str, str]) -> list[bool]:
 
 @cache
 def _endings() -> tuple[tuple[re.Pattern[str], tuple[str, ...]], ...]:
-    return tuple((re.compile(compose(row["pattern"])), tuple(row["ends"])) for row in load_table("changes")["ending"])
+    return tuple((compile_entry(row["pattern"]), tuple(row["ends"])) for row in load_table("changes")["ending"])
 
 
 @cache
