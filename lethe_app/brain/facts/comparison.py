@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, lru_cache
 
 from lethe_app.brain.text.fingerprint import compute_fingerprint, content_words
 from lethe_app.dates.expressions import find_times
@@ -19,6 +19,8 @@ MIN_WORD_SHARE = 0.75
 """Minimum share of a fact's content words that must occur in a sentence that ends or changes it."""
 MIN_COMPARED_WORDS = 2
 """Minimum number of content words of a fact for another one to count as its change."""
+ENDINGS_CACHED = 64
+"""New facts of which the things that they end are cached: each is compared with thousands of known facts."""
 _TABLE = "fact_changes"
 _RELATION = re.compile(rf"\b{word_class('RELATION')}\b", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"(?:['’]s|['’])$")
@@ -191,20 +193,28 @@ def _opposed_patterns() -> list[tuple[re.Pattern[str], re.Pattern[str], bool]]:
     return [(compile_entry(new), compile_entry(old), is_both) for new, old, is_both in rows]
 
 
+@lru_cache(ENDINGS_CACHED)
+def _find_endings(text: str) -> list[tuple[re.Pattern[str], str, bool]]:
+    """Return for each thing that a fact ends the pattern of such a fact, the thing, and whether it must be named in full."""
+    found = ((new.search(text), old, is_whole) for new, old, is_whole in _opposed_patterns())
+    return [(old, next(filter(None, match.groups())), is_whole) for match, old, is_whole in found if match]
+
+
 def _is_opposed(new: ExtractedFact, old: ExtractedFact) -> bool:
     """Return whether a new fact ends a known one by its verb: “sold the Volvo” ends “drives an old Volvo”."""
-    for new_pattern, old_pattern, is_whole in _opposed_patterns():
-        if (match := new_pattern.search(new.fact)) and (known := old_pattern.search(old.fact)):
-            thing, known_thing = (next(filter(None, one.groups())) for one in (match, known))
-            words, known_words = (
-                content_words(ABSOLUTE_DATE.sub("", compile_table(_TABLE, "temporal").sub("", text)))
-                for text in (thing, known_thing)
-            )
+    for pattern, thing, is_whole in _find_endings(new.fact):
+        if known := pattern.search(old.fact):
+            words, known_words = _thing_words(thing), _thing_words(next(filter(None, known.groups())))
             is_same = words == known_words or (words < known_words and not is_whole)
             is_named = thing[:1].isupper() and new.subject == old.subject
             if words and is_same and (is_named or is_same_subject(new, old)):
                 return True
     return False
+
+
+def _thing_words(text: str) -> frozenset[str]:
+    """Return the content words of what a fact is about, without dates and words of time."""
+    return content_words(ABSOLUTE_DATE.sub("", compile_table(_TABLE, "temporal").sub("", text)))
 
 
 def is_contained_in(fact: ExtractedFact, other: ExtractedFact) -> bool:
